@@ -104,9 +104,15 @@ export class SlotPool {
 	 * Waits until an item of a step may send a request.
 	 *
 	 * @param timeoutMs the item gives up after this time without a slot for its step
+	 * @param sendBy the item gives up at this time in any case, in milliseconds since the Unix epoch
 	 * @throws GenerationError with the last refusal after the timeout; else as `StepGate.requireOpen`
 	 */
-	async acquire(gate: StepGate, timeoutMs: number, ticket = this.ticket()): Promise<Permit> {
+	async acquire(
+		gate: StepGate,
+		timeoutMs: number,
+		ticket = this.ticket(),
+		sendBy = Infinity,
+	): Promise<Permit> {
 		gate.requireOpen();
 		if (!this.isLimited) return this.permit(gate, false);
 		const { line } = this;
@@ -125,7 +131,7 @@ export class SlotPool {
 				const now = clock.now();
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
-				const giveUpAt = since + timeoutMs;
+				const giveUpAt = Math.min(since + timeoutMs, sendBy);
 				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
 				const retryAt = isFirst ? this.speculateAt : Infinity;
 				waiter.wake = new AbortController();

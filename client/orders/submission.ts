@@ -34,6 +34,8 @@ interface SubmissionPorts {
 	halt: AbortSignal;
 	guard: SpendGuard;
 	slots: SlotPool;
+	/** Start of the step, in milliseconds since the Unix epoch. Default: now. */
+	startedAt?: number;
 	debug?: Debug;
 }
 
@@ -73,7 +75,10 @@ export class Submission {
 	/** Number of orders that are sent again although they may have been charged. */
 	private resending = 0;
 
+	private readonly startedAt: number;
+
 	constructor(private readonly ports: SubmissionPorts) {
+		this.startedAt = ports.startedAt ?? ports.clock.now();
 		this.gate = new StepGate(ports.halt);
 		this.hold = new Hold(ports.clock);
 	}
@@ -115,7 +120,8 @@ export class Submission {
 		const held = this.heldBy.get(order) ?? { since: null };
 		this.heldBy.set(order, held);
 		let retries = 0;
-		let giveUpAt = Infinity;
+		const sendBy = this.sendBy(order);
+		let giveUpAt = sendBy;
 		let cause: GenerationError | null = null;
 		for (;;) {
 			const isResent = journal.known(order).state === 'sent';
@@ -139,7 +145,7 @@ export class Submission {
 			debug?.(`the creating request of ${item} is repeated (${decision}: ${cause.code})`);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
-				giveUpAt = Infinity;
+				giveUpAt = sendBy;
 				retries = 0;
 				continue;
 			}
@@ -206,19 +212,24 @@ export class Submission {
 				const isFull = hold.cause?.retry === 'slot';
 				const starvedSince = gate.starvedSince ?? clock.now();
 				const since = isFull ? Math.max(held.since, starvedSince) : held.since;
-				if (hold.until > since + timeoutMs)
+				if (hold.until > Math.min(since + timeoutMs, this.sendBy(order)))
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
 				await clock.sleep(hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
 			const waitsSince = clock.now();
-			const permit = await slots.acquire(gate, timeoutMs, ticket);
+			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
 			// The wait for a slot has its own timeout.
 			if (held.since !== null) held.since += clock.now() - waitsSince;
 			if (hold.leftMs === 0) return permit;
 			permit('unused');
 		}
+	}
+
+	/** Until when an order may be sent, if its timeout bounds the whole job: whoever asked has then given up. */
+	private sendBy({ job: { countsFromStart, timeoutMs } }: Order): number {
+		return countsFromStart ? this.startedAt + timeoutMs : Infinity;
 	}
 
 	private store(order: Order, generation: Generation): void {

@@ -39,7 +39,10 @@ export async function runLookups(
 		}
 		if (fetched.error instanceof CancelledError) break;
 		const error = errorOfJob(fetched.error, null);
-		if (!continuesOnError(context)) throw stepError(context, error, itemIndex, []);
+		if (!continuesOnError(context)) {
+			traceStep(context, {});
+			throw stepError(context, error, itemIndex, []);
+		}
 		items.push(errorItem(context, error, itemIndex));
 	}
 	const balance = items[0]?.json.balance;

@@ -4,7 +4,7 @@ import { SlotPool } from '../../client/orders/slot-pool';
 import { seededRandom } from '../../sandbox/basics/random';
 import { noSlot } from '../support/answers';
 import { refused } from '../support/fake-service';
-import { batch, errorIn, inShort, Step } from '../support/step';
+import { batch, creating, errorIn, inShort, Step } from '../support/step';
 
 /** Items that wait for a slot of their account, alone or beside other steps and other clients. */
 
@@ -39,6 +39,20 @@ describe('items without a slot', () => {
 		const order = [...step.fake.made].sort((one, other) => one.startedAt - other.startedAt);
 		expect(order.map(({ prompt }) => prompt)).toEqual(batch(8).map((_, index) => `p${index}`));
 	});
+
+	it.each([0, 3_000])(
+		'of a tool are not sent after its timeout, however often others get one: %i ms per response',
+		async (latencyMs) => {
+			const step = limited(1);
+			step.fake.latencyMs = latencyMs;
+			step.fake.durationMs = () => 30_000;
+			const tool = creating('tool', 5, { timeoutMs: 45_000, countsFromStart: true });
+			const { outcomes } = await step.run([...batch(5), tool]);
+			expect(inShort(outcomes[5])).toBe('CONCURRENCY_LIMIT_REACHED');
+			expect(errorIn(outcomes[5]).charge).toBe('none');
+			expect(step.fake.made.map(({ prompt }) => prompt)).not.toContain('tool');
+		},
+	);
 
 	it('ask one at a time, not all of them', async () => {
 		const step = limited(0);

@@ -35,6 +35,18 @@ describe('Include Other Input Fields', () => {
 		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
 	});
 
+	it('works for an item that has a file only, with Retry On Fail, and loses nothing', async () => {
+		const items = [{ json: undefined, binary: { sheet } } as unknown as INodeExecutionData];
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const parameters = { ...urlOnly, prompt: 'A boat' };
+		const run = await stage.run('imageGeneration', parameters, { items, settings });
+		expect(run.error).toBeUndefined();
+		expect(run.output('Step')).toMatchObject([
+			{ json: { generation: { status: 'completed' } }, binary: { sheet } },
+		]);
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 1 });
+	});
+
 	it('puts the generation into the field that the user names', async () => {
 		const options = { includeOtherFields: true, generationField: '={{ "photo of " + $json.sku }}' };
 		const run = await stage.run('imageGeneration', { ...urlOnly, options }, { items: rows });

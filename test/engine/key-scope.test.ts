@@ -42,6 +42,25 @@ const video = (parameters: INodeParameters) => {
 };
 
 describe('Key Scope', () => {
+	it.each(['={{ $json.team }}', '={{ $json.team }}-photos'])(
+		'that a first item lacks is the error of that item only: %s',
+		async (scope) => {
+			const [first, ...others] = items(['a', 'a boat'], ['b', 'a ship'], ['c', 'a raft']);
+			const all = [first, ...others.map((item) => ({ ...item, team: 'posters' }))];
+			const settings = { onError: 'continueRegularOutput' };
+			const ran = await run('the-workflow', scoped(scope), all, settings);
+			expect(ran.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
+				...['invalid_input', 'completed', 'completed'],
+			]);
+		},
+	);
+
+	it('with broken characters is an error before anything is sent', async () => {
+		const { error } = await run('the-workflow', scoped('a\ud83d'));
+		expect(error?.message).toContain('Key Scope');
+		expect(stage.arrived).toBe(0);
+	});
+
 	it('lets a copy of a workflow reuse its generations: nothing is charged again', async () => {
 		const first = await run('the-workflow');
 		const copied = await run('the-copy');

@@ -1,3 +1,5 @@
+import type { ServiceResponse } from '../../client/ports';
+import { withoutKeys } from '../../nodes/shared/http/transport';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { BinaryDataService } from 'n8n-core';
 
@@ -257,6 +259,17 @@ describe('the file of an item as the first frame of a video', () => {
 			before: [files],
 		});
 		expect(failed.error?.message).toContain('[signed URL] is gone');
+	});
+
+	it.each([
+		'https:\\/\\/n8n.example\\/rest\\/binary-data\\/signed?token=ey.J0.eX',
+		'https%3A%2F%2Fn8n.example%2Frest%2Fbinary-data%2Fsigned%3Ftoken%3Dey.J0.eX',
+		'GET /rest/binary-data/signed?token=ey.J0.eX',
+	])('is cut from an error in any encoding: %s', (quoted) => {
+		const body = { error: { message: `Could not fetch ${quoted} 404` } };
+		const cut = JSON.stringify(withoutKeys({ status: 400, body } as ServiceResponse, new Set()));
+		expect(cut).not.toContain('ey.J0.eX');
+		expect(cut).toContain('[signed URL] 404');
 	});
 
 	it('is not written to the log', async () => {

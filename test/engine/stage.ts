@@ -231,6 +231,8 @@ function asItem(item: IDataObject | INodeExecutionData): INodeExecutionData {
 }
 
 function isItem(item: IDataObject | INodeExecutionData): item is INodeExecutionData {
+	// Some nodes return an item with a file only.
+	if ('json' in item && item.json === undefined) return true;
 	return typeof item.json === 'object' && item.json !== null;
 }
 

@@ -26,7 +26,8 @@ export function readForm(
 	itemIndex: number,
 	fields: INodeProperties[],
 ): Form {
-	const read = fields.filter(({ type }) => type !== 'notice');
+	// n8n reads the description of a tool itself.
+	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');
 	return Object.fromEntries(
 		read.map((field) => [
 			field.name,

@@ -43,7 +43,8 @@ export interface KeptInput {
  */
 export function keptInput(context: IExecuteFunctions, itemIndex: number): KeptInput | null {
 	if (!isIncluded(context, itemIndex)) return null;
-	const { json, binary } = context.getInputData()[itemIndex];
+	// Some nodes return an item with a file only.
+	const { json = {}, binary } = context.getInputData()[itemIndex] as Partial<INodeExecutionData>;
 	return {
 		json: keptFields(context, json),
 		// A tool returns JSON only.

@@ -1,12 +1,14 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { InvalidInputError, invalid } from './checks';
+import { requireParts } from './expressions';
 import { optionByPath, textIfSet, type Options } from './parameters';
 
 /** The name that idempotency keys belong to, instead of a node of a workflow. */
 
 const NAME = 'keyScope';
 const LABEL = 'Key Scope';
+const FIELD = { type: 'string' } as INodeProperties;
 
 /** The table shows the name in a column, and a longer one is no name. */
 const LONGEST_SCOPE = 100;
@@ -30,10 +32,25 @@ export function requireKeyScope(context: IExecuteFunctions, options: Options): v
 /** The key scope of a step: that of the first item with a valid one. `null` if there is none. Never throws. */
 export function keyScopeOfStep(context: IExecuteFunctions): string | null {
 	if (!isUsed(context)) return null;
+	const known = ofSteps.get(context);
+	if (known !== undefined) return known;
+	const scope = firstValid(context);
+	ofSteps.set(context, scope);
+	return scope;
+}
+
+/** Read once for a step: each of thousands of items asks for it. */
+const ofSteps = new WeakMap<IExecuteFunctions, string | null>();
+
+function firstValid(context: IExecuteFunctions): string | null {
+	const { options = {} } = context.getNode().parameters;
+	const written = typeof options === 'string' ? undefined : (options as Options)[NAME];
 	const items = context.getInputData().length;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
 		try {
-			return keyScopeOf(optionByPath(context, itemIndex, 'options', NAME));
+			requireParts({ context, itemIndex }, FIELD, LABEL, written);
+			const value: unknown = optionByPath(context, itemIndex, 'options', NAME);
+			if (value !== undefined) return keyScopeOf(value);
 		} catch {
 			// The item fails by itself.
 		}
@@ -50,7 +67,11 @@ function keyScopeOf(value: unknown): string | null {
 	const isEmpty = typeof value === 'string' && value.trim() === '';
 	// Characters with accents have several encodings.
 	const scope = isEmpty ? null : (textIfSet(LABEL, value)?.normalize() ?? null);
-	if (scope === null || scope.length <= LONGEST_SCOPE) return scope;
+	if (scope === null) return null;
+	// No database stores these.
+	if (/[\0\p{Surrogate}]/u.test(scope))
+		throw invalid(LABEL, 'text without broken characters', scope);
+	if (scope.length <= LONGEST_SCOPE) return scope;
 	throw invalid(LABEL, `at most ${LONGEST_SCOPE} characters long`, scope);
 }
 

@@ -1,6 +1,7 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { Hold } from '../../../client/hold';
+import { debugLog } from '../execution';
 import { onAbort, raceAbort, toResult } from '../../../client/async';
 import { errorOfEnd } from '../../../client/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
@@ -99,6 +100,8 @@ export async function download(
 		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
 			throw downloadError(error, generation);
 		}
+		const { id } = generation.item;
+		debugLog(context)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
 		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
 		if (error.status !== 403 || retries > 0) {
 			await wallClock.sleep(backoffDelay(retries, Math.random), signal);

@@ -245,8 +245,8 @@ export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>
 	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
-/** A URL of n8n that works without a login. The service may quote it, also in an error of a later status check. */
-const SIGNED_URL = /https?:\/\/[^\s"'<>]*\/binary-data\/signed[^\s"'<>]*/gi;
+/** A URL of n8n that works without a login. The service may quote it in any encoding, also in an error of a later check. */
+const SIGNED_URL = /[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
 
 /** Replaces secrets in every string of a JSON value. */
 function cut(value: unknown, secrets: Array<[RegExp | string, string]>): unknown {
