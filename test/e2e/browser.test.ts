@@ -116,7 +116,7 @@ describe('the main example', () => {
 		const workflow = await stage.save(file);
 		await editor.openWorkflow(workflow.id);
 		await expectCaption('Check Credits', 'Get Balance');
-		await expectCaption('Create Picture', 'Model by Expression');
+		await expectCaption('Create Picture', 'aurora-image-1');
 		await expectCaption('Collect Video', 'Poll Until Ready');
 		await editor.shoot('workflow');
 

@@ -85,7 +85,7 @@ async function expectStandIns(rest: Rest, output: string): Promise<void> {
 	const message = { sessionId: 'test', action: 'sendMessage', chatInput };
 	const { execution } = await runToEnd(rest, agent, 'When chat message received', message);
 	const said = String(itemsOf(execution, 'Media Assistant')[0].json.output);
-	const url = said.replace('Here it is: ', '');
+	const [, url = said] = /!\[\]\((.*)\)/.exec(said) ?? [];
 	expect((await http.get(url)).headers['content-type']).toBe('image/png');
 }
 
