@@ -116,7 +116,7 @@ describe('the main example', () => {
 		const workflow = await stage.save(file);
 		await editor.openWorkflow(workflow.id);
 		await expectCaption('Check Credits', 'Get Balance');
-		await expectCaption('Create Picture', 'aurora-image-1');
+		await expectCaption('Create Picture', 'Model by Expression');
 		await expectCaption('Collect Video', 'Poll Until Ready');
 		await editor.shoot('workflow');
 
@@ -132,7 +132,7 @@ describe('as the tool of an agent', () => {
 		const file = await readWorkflowFile(join(repository, 'examples', 'ai-agent.json'));
 		const { id } = await stage.save(file);
 		await editor.openWorkflow(id);
-		await expectCaption('Create Picture', 'Model by Expression');
+		await expectCaption('Create Picture', 'aurora-image-1');
 		await editor.openNode('Create Picture');
 		await editor.field('prompt').waitFor();
 		await editor.field('waitForCompletion').waitFor();
