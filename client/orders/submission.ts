@@ -227,7 +227,7 @@ export class Submission {
 		}
 	}
 
-	/** Until when an order may be sent, if its timeout bounds the whole job: whoever asked has then given up. */
+	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. Later, the caller has given up. */
 	private sendBy({ job: { countsFromStart, timeoutMs } }: Order): number {
 		return countsFromStart ? this.startedAt + timeoutMs : Infinity;
 	}

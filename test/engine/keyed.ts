@@ -12,6 +12,15 @@ export const keyed: INodeParameters = {
 	options: { idempotencyKey: '={{ $json.key }}' },
 };
 
+/** Parameters of a step whose batch sleeps, with two generations at a time. */
+export const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
+	...keyed,
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
+});
+
+/** Settings of a step that continues with failed items. */
+export const continues = { onError: 'continueRegularOutput' };
+
 /** Input items. */
 export function items(...pairs: Array<[key: string | null, prompt: string]>) {
 	return pairs.map(([key, prompt]) => ({ key, prompt }));

@@ -1,9 +1,7 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { kill, sleepToEnd, supervisorOf, wake, waveOf } from './asleep';
-import { items, openKeyedStage } from './keyed';
+import { asleep, continues, items, openKeyedStage } from './keyed';
 
 /** Suspended batches that end before all of their items have. */
 
@@ -25,13 +23,6 @@ jest.mock('../../nodes/shared/helper-workflow', () => {
 beforeEach(() => [mockRefused, mockStarted].forEach((names) => names.clear()));
 
 const { stage, created, execute, rows } = openKeyedStage();
-
-const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
-	downloadOutput: false,
-	options: { idempotencyKey: '={{ $json.key }}' },
-	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
-});
-const continues = { onError: 'continueRegularOutput' };
 
 /** Runs the next wave of a batch while n8n has not stored that the step sleeps. */
 async function wakeUnseen(asleep: Run): Promise<void> {

@@ -1,19 +1,11 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-
 import type { Run } from '../../tools/engine';
 import { kill, sleepToEnd, supervisorOf, waveOf } from './asleep';
-import { items, openKeyedStage } from './keyed';
+import { asleep, continues, items, openKeyedStage } from './keyed';
 
 /** Suspended batches of which n8n kills helper executions other than a wave. */
 
 const { stage, created, execute, rows } = openKeyedStage();
 
-const asleep = (runOptions: IDataObject = {}): INodeParameters => ({
-	downloadOutput: false,
-	options: { idempotencyKey: '={{ $json.key }}' },
-	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, ...runOptions },
-});
-const continues = { onError: 'continueRegularOutput' };
 const boats = (count: number) =>
 	items(
 		...Array.from({ length: count }, (_, index): [string, string] => [

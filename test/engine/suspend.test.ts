@@ -204,6 +204,17 @@ describe('a suspended wait', () => {
 		]);
 	});
 
+	it('ends at its timeout, also while the service is down', async () => {
+		const id = await stage.made('a boat [seconds: 9000]');
+		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
+		const action = { kind: 'error', code: 'service_unavailable' } as const;
+		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
+		stage.leap(1800);
+		const ended = await wakeThrough(stage, asleep);
+		expect(ended.status).toBe('error');
+		expect(ended.error).toHaveProperty('description', expect.stringContaining(id));
+	});
+
 	it('returns what finished while it was suspended past its timeout', async () => {
 		const id = await stage.made('a boat [seconds: 9000]');
 		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });

@@ -19,7 +19,7 @@ import { newState, shortly, takeIn } from './state';
 import { runWave, type BatchState } from './wave';
 
 /** A node type that creates generations. */
-export interface CreatingNode {
+interface CreatingNode {
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
 	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;

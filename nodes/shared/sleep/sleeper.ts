@@ -11,7 +11,7 @@ import type { Noun } from './workflows';
 /** A node whose step can sleep: what its helper executions do for it. In all of them, `step` acts as the step. */
 export interface Sleeper<State extends SleepState = SleepState> {
 	noun: Noun;
-	/** True if nothing is charged, whatever happens. */
+	/** True if the node creates no generations, so that nothing can be charged. */
 	createsNothing: boolean;
 	/** Advice for a step that failed after a sleep: n8n does not run it again. */
 	howToGoOn: string;

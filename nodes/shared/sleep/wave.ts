@@ -20,7 +20,7 @@ import { shortly, STORED_VERSION, type SleepState } from './state';
 export type BatchState = SleepState & WaveState;
 
 /** The result of a wave of it. */
-export type WaveReport = WaveState & Pick<SleepState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+type WaveReport = WaveState & Pick<SleepState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
 /** How a wave ended. */
 interface EndedWave {
