@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { IDataObject } from 'n8n-workflow';
 
 import { probeWith } from '../nodes/shared/http/transport';
+import { stepIn } from '../nodes/shared/step';
 import { createEngine } from '../tools/engine';
 import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';
@@ -42,7 +43,7 @@ const downloader = bareNode('downloader', {
 const prober = bareNode('prober', {
 	async execute() {
 		const items = this.getInputData();
-		const probe = probeWith(this);
+		const probe = probeWith(stepIn(this));
 		const { signal } = new AbortController();
 		const end = performance.now() + Number(items[0].json.probeMs);
 		const probeOne = async (url: string, index: number) => {

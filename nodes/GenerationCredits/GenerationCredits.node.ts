@@ -8,7 +8,8 @@ import type {
 import { balanceBelow, type Credits } from '../../client/api/client';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { testCredential } from '../shared/http/credential-test';
-import { runLookups, type Lookups } from '../shared/lookup';
+import { stepIn, type Step } from '../shared/step';
+import { runLookups, type Lookups } from '../shared/run/lookup';
 import { creditsHint } from '../shared/output/report';
 import { failureOf } from '../shared/output/results';
 import { creditsFields } from './fields';
@@ -38,21 +39,18 @@ export class GenerationCredits implements INodeType {
 	methods = { credentialTest: { testCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const output = await runLookups(this, async (lookups, itemIndex) => [
-			await readCredits(this, lookups, itemIndex),
+		const step = stepIn(this);
+		const output = await runLookups(step, async (lookups, itemIndex) => [
+			await readCredits(step, lookups, itemIndex),
 		]);
 		// A failed item may contain an unrelated `balance` field from its input.
-		creditsHint(this, output[0].find((item) => !failureOf(item))?.json.balance);
+		creditsHint(step, output[0].find((item) => !failureOf(item))?.json.balance);
 		return output;
 	}
 }
 
-async function readCredits(
-	context: IExecuteFunctions,
-	lookups: Lookups,
-	itemIndex: number,
-): Promise<Credits> {
-	const { operation, minimum } = readCreditsForm(context, itemIndex);
+async function readCredits(step: Step, lookups: Lookups, itemIndex: number): Promise<Credits> {
+	const { operation, minimum } = readCreditsForm(step, itemIndex);
 	const credits = await (operation === 'getSummary' ? lookups.summary() : lookups.balance());
 	if (minimum !== null && credits.balance < minimum) {
 		throw balanceBelow(credits.balance, minimum, 'Minimum Balance');

@@ -1,9 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { InvalidInputError, number, oneOf } from '../shared/form/checks';
 import { collection, readForm, type Form } from '../shared/form/form';
 import { isSet } from '../shared/form/parameters';
 import { creditsFields } from './fields';
+import type { Step } from '../shared/step';
 
 const OPERATIONS = ['getBalance', 'getSummary'] as const;
 /** The two operations of the node. */
@@ -16,13 +15,13 @@ type Operation = (typeof OPERATIONS)[number];
  * @throws InvalidInputError
  */
 export function readCreditsForm(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 ): { operation: Operation; minimum: number | null } {
-	const form = readForm(context, itemIndex, creditsFields);
+	const form = readForm(step, itemIndex, creditsFields);
 	return {
 		operation: oneOf('Operation', form.operation ?? 'getBalance', OPERATIONS),
-		minimum: minimumBalance(context, collection(form, 'options')),
+		minimum: minimumBalance(step, collection(form, 'options')),
 	};
 }
 
@@ -30,16 +29,16 @@ export function readCreditsForm(
  * Reads the minimum balance. An empty result of an expression is an error, because the batch would run
  * unguarded.
  */
-function minimumBalance(context: IExecuteFunctions, options: Form): number | null {
+function minimumBalance(step: Step, options: Form): number | null {
 	if (isSet(options.minimumBalance)) return number('Minimum Balance', options.minimumBalance);
-	if (!isExpression(context, 'minimumBalance')) return null;
+	if (!isExpression(step, 'minimumBalance')) return null;
 	throw new InvalidInputError(
 		'Minimum Balance is empty for this item, so there is no minimum to check',
 		'Check that the expression returns a number for this item, or remove the option.',
 	);
 }
 
-function isExpression(context: IExecuteFunctions, option: string): boolean {
-	const written = (context.getNode().parameters.options as Form | undefined)?.[option];
+function isExpression(step: Step, option: string): boolean {
+	const written = (step.node.parameters.options as Form | undefined)?.[option];
 	return typeof written === 'string' && written.startsWith('=');
 }

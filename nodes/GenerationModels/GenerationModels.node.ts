@@ -9,8 +9,9 @@ import { modelNotFound, type Model, type ModelFilter } from '../../client/api/cl
 import { integer, oneOf, positive, requiredText } from '../shared/form/checks';
 import { asTool, sharedDescription } from '../shared/form/description';
 import { readForm, type Form } from '../shared/form/form';
-import { runLookups, type Lookups } from '../shared/lookup';
-import { modelSearch } from '../shared/model-search';
+import { runLookups, type Lookups } from '../shared/run/lookup';
+import { modelSearch } from '../shared/run/model-search';
+import { stepIn } from '../shared/step';
 import { modelsFields } from './fields';
 
 /** The Generation Models node: lists models, or returns one (spec 4.4). */
@@ -36,8 +37,9 @@ export class GenerationModels implements INodeType {
 	methods = { listSearch: { searchModels: modelSearch('all') } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runLookups(this, async (lookups, itemIndex) => {
-			const form = readForm(this, itemIndex, modelsFields);
+		const step = stepIn(this);
+		return await runLookups(step, async (lookups, itemIndex) => {
+			const form = readForm(step, itemIndex, modelsFields);
 			const operation = oneOf('Operation', form.operation ?? 'getAll', ['get', 'getAll'] as const);
 			return operation === 'get'
 				? [await findModel(lookups, requiredText('Model', form.modelId))]

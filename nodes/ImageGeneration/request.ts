@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { aspectRatio, integer, requiredText, size } from '../shared/form/checks';
 import { creationPlans, modelAndPrompt } from '../shared/form/creation';
 import { collection, readForm } from '../shared/form/form';
@@ -8,6 +6,7 @@ import { referenceInputs } from '../shared/form/reference-inputs';
 import type { Plan } from '../shared/form/plan-items';
 import { fetchableUrl, urlList } from '../shared/form/urls';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
+import type { Step } from '../shared/step';
 
 /**
  * Reads and validates one item's parameters (spec 4.1).
@@ -15,8 +14,8 @@ import { IMAGE_TIMEOUT, imageFields } from './fields';
  * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export async function planImage(context: IExecuteFunctions, itemIndex: number): Promise<Plan[]> {
-	const form = readForm(context, itemIndex, imageFields);
+export async function planImage(step: Step, itemIndex: number): Promise<Plan[]> {
+	const form = readForm(step, itemIndex, imageFields);
 	const options = collection(form, 'options');
 	const parameters = checkedFields({
 		aspect_ratio: [form.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
@@ -35,8 +34,8 @@ export async function planImage(context: IExecuteFunctions, itemIndex: number): 
 		}),
 		...(Object.keys(parameters).length > 0 && { parameters }),
 	};
-	const loadInputs = await referenceInputs(context, itemIndex, form);
-	return creationPlans(context, itemIndex, form, {
+	const loadInputs = await referenceInputs(step, itemIndex, form);
+	return creationPlans(step, itemIndex, form, {
 		request: { type: 'image', body },
 		defaultTimeout: IMAGE_TIMEOUT,
 		noun: 'Images',

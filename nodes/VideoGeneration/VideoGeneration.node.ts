@@ -6,8 +6,9 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
-import { modelOptions, modelSearch } from '../shared/model-search';
-import { runCreatingNode } from '../shared/sleep/creating';
+import { modelOptions, modelSearch } from '../shared/run/model-search';
+import { runCreatingNode } from '../shared/creating-node';
+import { stepIn } from '../shared/step';
 import { AS_TOOL, videoFields } from './fields';
 import { planVideo } from './request';
 
@@ -35,6 +36,6 @@ export class VideoGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runCreatingNode(this, { fields: videoFields, plan: planVideo });
+		return await runCreatingNode(stepIn(this), { fields: videoFields, plan: planVideo });
 	}
 }

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import {
 	duration,
 	FRAME_RATES,
@@ -18,6 +16,7 @@ import type { Plan } from '../shared/form/plan-items';
 import { signedFile } from '../shared/form/signed-file';
 import { urlList, webUrl } from '../shared/form/urls';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
+import type { Step } from '../shared/step';
 
 /**
  * Reads and validates one item's parameters (spec 4.2).
@@ -25,8 +24,8 @@ import { VIDEO_TIMEOUT, videoFields } from './fields';
  * @returns for each output its creating request, its run settings and its download
  * @throws InvalidInputError
  */
-export async function planVideo(context: IExecuteFunctions, itemIndex: number): Promise<Plan[]> {
-	const form = readForm(context, itemIndex, videoFields);
+export async function planVideo(step: Step, itemIndex: number): Promise<Plan[]> {
+	const form = readForm(step, itemIndex, videoFields);
 	const options = collection(form, 'options');
 	const body = {
 		...modelAndPrompt(form),
@@ -34,7 +33,7 @@ export async function planVideo(context: IExecuteFunctions, itemIndex: number): 
 			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
 			duration: [form.duration, (value) => duration('Duration', value)],
 			fps: [options.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
-			image_url: [await startImage(context, itemIndex, form), (value) => value],
+			image_url: [await startImage(step, itemIndex, form), (value) => value],
 			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
 			seed: [options.seed, (value) => integer('Seed', value)],
 			input_images: [
@@ -43,7 +42,7 @@ export async function planVideo(context: IExecuteFunctions, itemIndex: number): 
 			],
 		}),
 	};
-	return creationPlans(context, itemIndex, form, {
+	return creationPlans(step, itemIndex, form, {
 		request: { type: 'video', body },
 		defaultTimeout: VIDEO_TIMEOUT,
 		noun: 'Videos',
@@ -54,16 +53,16 @@ const UPLOAD_INSTEAD =
 	'Or upload the file, for example with an S3 node, set Input Image to URL, and enter its URL.';
 
 /** The image to animate: its URL, or a file of the item, which the service fetches from n8n. `null`: none. */
-async function startImage(context: IExecuteFunctions, itemIndex: number, form: Form) {
+async function startImage(step: Step, itemIndex: number, form: Form) {
 	const source = oneOf('Input Image', form.imageSource ?? 'url', ['url', 'binary'] as const);
 	if (source === 'url') {
 		return isSet(form.imageUrl) ? webUrl('Input Image URL', form.imageUrl) : null;
 	}
-	const file = itemFile(context, itemIndex, form.imageBinaryField, 'Input Image');
-	const type = plainType(file.binary);
+	const file = itemFile(step, itemIndex, form.imageBinaryField, 'Input Image');
+	const type = plainType(file);
 	if (/^(audio|text|video)\//.test(type)) {
 		throw invalid('Input Image', 'an image', type, 'Check which file Input Binary Field names.');
 	}
-	if (knownSize(file.binary) === 0) inlineSize('Input Image', 0);
-	return await signedFile(context, file, 'Input Image', UPLOAD_INSTEAD);
+	if (knownSize(file) === 0) inlineSize('Input Image', 0);
+	return await signedFile(step, file, 'Input Image', UPLOAD_INSTEAD);
 }

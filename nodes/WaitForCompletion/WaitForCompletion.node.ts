@@ -6,8 +6,9 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, sharedDescription } from '../shared/form/description';
-import { runNode } from '../shared/run-node';
-import { runAsHelper } from '../shared/sleep/roles';
+import { runNode } from '../shared/run/run-node';
+import { isHelper, runAsHelper } from '../shared/sleep/roles';
+import { stepIn } from '../shared/step';
 import { AS_TOOL, waitFields } from './fields';
 import { modeOfFirst, planWait } from './request';
 import { runSuspended, suspendedWait } from './suspend';
@@ -32,9 +33,9 @@ export class WaitForCompletion implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const helper = await runAsHelper(this, suspendedWait);
-		if (helper) return helper;
-		if (modeOfFirst(this) === 'suspend') return await runSuspended(this);
-		return await runNode(this, (itemIndex) => [planWait(this, itemIndex)]);
+		const step = stepIn(this);
+		if (isHelper(step)) return await runAsHelper(step, suspendedWait);
+		if (modeOfFirst(step) === 'suspend') return await runSuspended(step);
+		return await runNode(step, planWait);
 	}
 }

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { GenerationError } from '../../client/api/errors';
 import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
 import { generationId, oneOf } from '../shared/form/checks';
@@ -9,6 +7,7 @@ import { choiceOf, downloadTarget, waitingOf } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
 import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
+import type { Step } from '../shared/step';
 
 const MODES = ['poll', 'suspend', 'check'] as const;
 
@@ -29,12 +28,12 @@ const ID_FIELDS = waitFields.filter(({ name }) => name === 'generationId');
  * @throws InvalidInputError; with the generation if only another parameter is invalid
  * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
-export function planWait(context: IExecuteFunctions, itemIndex: number): Plan {
-	const id = validId(context, itemIndex);
-	const earlier = errorOfInput(context, itemIndex);
-	if (earlier !== null && !hasGeneration(context, itemIndex, id)) throw withoutId(earlier);
+export function planWait(step: Step, itemIndex: number): Plan[] {
+	const id = validId(step, itemIndex);
+	const earlier = errorOfInput(step, itemIndex);
+	if (earlier !== null && !hasGeneration(step, itemIndex, id)) throw withoutId(earlier);
 	try {
-		return validPlan(context, itemIndex);
+		return [validPlan(step, itemIndex)];
 	} catch (error) {
 		throw withId(error, id);
 	}
@@ -48,17 +47,17 @@ function withId(error: unknown, id: string | null): unknown {
 }
 
 /** The generation ID of an item; `null` if it is not valid. */
-function validId(context: IExecuteFunctions, itemIndex: number): string | null {
+function validId(step: Step, itemIndex: number): string | null {
 	try {
-		const form = readForm(context, itemIndex, ID_FIELDS);
+		const form = readForm(step, itemIndex, ID_FIELDS);
 		return generationId('Generation ID', form.generationId);
 	} catch {
 		return null;
 	}
 }
 
-function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
-	const form = readForm(context, itemIndex, waitFields);
+function validPlan(step: Step, itemIndex: number): Plan {
+	const form = readForm(step, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
 	// Validates these options on every item, although the step uses those of its first item.
@@ -71,7 +70,7 @@ function validPlan(context: IExecuteFunctions, itemIndex: number): Plan {
 			id: generationId('Generation ID', form.generationId),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			readiness: choiceOf(runOptions, 'readiness'),
-			...waitingOf(context, runOptions, WAIT_TIMEOUT),
+			...waitingOf(step, runOptions, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
 	};
@@ -94,19 +93,19 @@ interface InputError {
 }
 
 /** The error of an earlier node that continued on error; `null` if the item carries none. */
-function errorOfInput(context: IExecuteFunctions, itemIndex: number): InputError | null {
+function errorOfInput(step: Step, itemIndex: number): InputError | null {
 	// Some nodes return an item with a file only.
-	const { error, error_code } = asRecord(context.getInputData()[itemIndex].json);
+	const { error, error_code } = asRecord(step.items[itemIndex].json);
 	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
 }
 
 /**
  * False for a failed item without a generation: it has no ID, or only one of its own, such as that of a row in a table.
  */
-function hasGeneration(context: IExecuteFunctions, itemIndex: number, id: string | null): boolean {
+function hasGeneration(step: Step, itemIndex: number, id: string | null): boolean {
 	if (id === null) return false;
 	// An earlier node with Include Other Input Fields has put its generation into a field.
-	const { json } = context.getInputData()[itemIndex];
+	const { json } = step.items[itemIndex];
 	const generations = Object.values(asRecord(json)).map(asRecord).filter(isGeneration);
 	return generations.length === 0 || generations.some((generation) => generation.id === id);
 }
@@ -119,9 +118,9 @@ function isGeneration(value: Record<string, unknown>): boolean {
  * The mode of the first item, not validated. `undefined` if its expression fails; `planWait` reports that
  * error.
  */
-export function modeOfFirst(context: IExecuteFunctions): unknown {
+export function modeOfFirst(step: Step): unknown {
 	try {
-		return context.getNodeParameter('mode', 0);
+		return step.parameter('mode', 0);
 	} catch {
 		return undefined;
 	}

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { GenerationError, isOutage } from '../../client/api/errors';
 import { isFinalState } from '../../client/api/states';
@@ -9,9 +9,9 @@ import type { StatusCheck, StatusChecks } from '../../client/watch/status-reques
 import { continuesOnError } from '../shared/execution';
 import type { Plan } from '../shared/form/plan-items';
 import { wallClock } from '../shared/http/clock';
-import { runBriefly, runNode, runToEnd, type Failures } from '../shared/run-node';
-import { runPlans, startOf, type StepStart } from '../shared/run-plans';
-import { evaluatingOnce } from '../shared/sleep/acting-as';
+import { runBriefly, runNode, runToEnd, type Failures } from '../shared/run/run-node';
+import { runPlans, startOf, type StepStart } from '../shared/run/run-plans';
+import { type Step, evaluatingOnce } from '../shared/step';
 import { polledHint, whyNotSleep } from '../shared/sleep/can-sleep';
 import { fallAsleep, hasFiles } from '../shared/sleep/fall-asleep';
 import type { Sleeper } from '../shared/sleep/sleeper';
@@ -35,7 +35,7 @@ export const suspendedWait: Sleeper<WaitState> = {
 	howToGoOn:
 		'Wait for the same generations again by their IDs in a new execution, at no charge. Retry in the executions list only shows this error again, without a new status check',
 	fields: waitFields,
-	plan: (context, itemIndex) => [planWait(context, itemIndex)],
+	plan: planWait,
 	work: checkOnce,
 	results: async (step, plans, state) => {
 		const start = await startOf(step, checksOf(state));
@@ -58,49 +58,43 @@ export const suspendedWait: Sleeper<WaitState> = {
 };
 
 /** Runs a step of the user's workflow that is set to suspend: it polls for a short time, and then sleeps. */
-export async function runSuspended(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const once = evaluatingOnce(context);
-	const plan = (itemIndex: number) => [planWait(once, itemIndex)];
-	return await runNode(context, plan, async (...step) => await sleep(once, ...step));
+export async function runSuspended(step: Step): Promise<INodeExecutionData[][]> {
+	return await runNode(evaluatingOnce(step), planWait, sleep);
 }
 
 async function sleep(
-	context: IExecuteFunctions,
+	step: Step,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][] | null> {
-	const reason = whyNotSleep(context);
+	const reason = whyNotSleep(step);
 	if (reason !== null) {
-		polledHint(context, reason);
+		polledHint(step, reason);
 		return null;
 	}
 	const maySleep = planned.some(({ job }) => job.timeoutMs >= LEAST_TIMEOUT_MS);
 	if (!maySleep) return null;
 	const { checks, journal, startedAt } = start;
-	const open = await runBriefly(context, planned, failures, start, SHORTEST_SLEEP_MS);
+	const open = await runBriefly(step, planned, failures, start, SHORTEST_SLEEP_MS);
 	const sleepers = open.filter(({ timeoutMs }) => timeoutMs >= LEAST_TIMEOUT_MS);
 	if (sleepers.length === 0) return null;
 	const settled = Object.fromEntries(
 		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 	);
 	const state: WaitState = {
-		...newState(context, journal.runIndex, settled, hasFiles(context, planned)),
+		...newState(step, journal.runIndex, settled, hasFiles(step, planned)),
 		since: startedAt,
 		checks: Object.fromEntries(checks),
 	};
 	const wakeAt = nextCheckAt(sleepers, state, start.options.pollIntervalMs);
-	const slept = wakeAt && (await fallAsleep(context, suspendedWait, { ...state, wakeAt }));
+	const slept = wakeAt && (await fallAsleep(step, suspendedWait, { ...state, wakeAt }));
 	if (slept) return slept;
-	return await runToEnd(context, start, sinceThen(planned, startedAt), failures);
+	return await runToEnd(step, start, sinceThen(planned, startedAt), failures);
 }
 
 /** One wave: checks the status of every generation that is still running, once. */
-async function checkOnce(
-	step: IExecuteFunctions,
-	planned: Plan[],
-	state: WaitState,
-): Promise<Report> {
+async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise<Report> {
 	const { since, settled } = state;
 	const checks = checksOf(state);
 	const before = new Map([...checks].map(([id, { at }]) => [id, at]));

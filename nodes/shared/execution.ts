@@ -1,50 +1,40 @@
 import { randomUUID } from 'crypto';
-import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { GenerationType } from '../../client/api/generation';
 import type { Debug } from '../../client/ports';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
+import type { Caller, Step } from './step';
 
 /** Facts about the execution that a step runs in. */
 
-/**
- * The signal of the user's Stop and the workflow's timeout. Older n8n releases and list searches have none: the
- * returned signal then never aborts.
- */
-export function cancelSignal(context: IExecuteFunctions | ILoadOptionsFunctions): AbortSignal {
-	const signal =
-		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
-	return signal ?? new AbortController().signal;
-}
-
 /** True if an AI agent runs the node as its tool. A tool returns JSON only. */
-export function runsAsTool(
-	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'isToolExecution'>>,
-): boolean {
-	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
+export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean {
+	const isTool = 'isToolExecution' in n8n && n8n.isToolExecution?.() === true;
+	return isTool || node.type.endsWith('Tool');
 }
 
 /** What a creating node creates. As a tool, its type has another ending. */
-export function typeCreatedBy(context: Pick<IExecuteFunctions, 'getNode'>): GenerationType {
-	return /\.videoGeneration(Tool)?$/.test(context.getNode().type) ? 'video' : 'image';
+export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType {
+	return /\.videoGeneration(Tool)?$/.test(node.type) ? 'video' : 'image';
 }
 
 /** Writes into n8n's debug log, with the name of the node. Some contexts of older releases have no logger. */
-export function debugLog(
-	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'logger'>>,
-): Debug {
-	const { name } = context.getNode();
-	return (line) => context.logger?.debug?.(`"${name}": ${line}`);
+export function debugLog({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): Debug {
+	return (line) => n8n.logger?.debug?.(`"${node.name}": ${line}`);
 }
 
 /** True if failed items become output items: On Error is one of the two "Continue" settings. */
-export function continuesOnError(context: IExecuteFunctions): boolean {
-	return context.continueOnFail();
+export function continuesOnError({
+	node: { onError, continueOnFail },
+}: Pick<Step, 'node'>): boolean {
+	if (onError === undefined) return continueOnFail ?? false;
+	return onError !== 'stopWorkflow';
 }
 
 /** True if failed items go to an error output. */
-export function hasErrorOutput(context: IExecuteFunctions): boolean {
-	return context.getNode().onError === 'continueErrorOutput';
+export function hasErrorOutput({ node }: Pick<Step, 'node'>): boolean {
+	return node.onError === 'continueErrorOutput';
 }
 
 /**
@@ -56,15 +46,15 @@ export function isSaved(id: string | undefined): boolean {
 }
 
 /** The orders of this execution and node. n8n saves the node's context with the execution. */
-export function journalOf(context: IExecuteFunctions): Journal {
-	const kept = context.getContext('node') as IDataObject & {
+export function journalOf(step: Step): Journal {
+	const kept = step.n8n.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
 		/** Created by the first attempt. "Retry execution" has a new execution id but the same context. */
 		token?: string;
 	};
 	kept.generations ??= {};
 	kept.token ??= randomUUID();
-	return new Journal(kept.generations, runIndex(context), kept.token);
+	return new Journal(kept.generations, runIndex(step), kept.token);
 }
 
 /** The run index of the first attempt of an agent's call, by the arguments object of that call. */
@@ -74,24 +64,24 @@ const firstAttempts = new WeakMap<object, number>();
  * The run index of the node. As a tool, every attempt has a new run index, but the attempts of one call share their
  * arguments.
  */
-function runIndex(context: IExecuteFunctions): number {
-	const { $runIndex = 0 } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	const [call] = context.getInputData();
-	if (!call || !runsAsTool(context)) return $runIndex;
+function runIndex(step: Step): number {
+	const { $runIndex = 0 } = step.n8n.getWorkflowDataProxy(0) as { $runIndex?: number };
+	const [call] = step.items;
+	if (!call || !runsAsTool(step)) return $runIndex;
 	const first = firstAttempts.get(call.json) ?? $runIndex;
 	firstAttempts.set(call.json, first);
 	return first;
 }
 
 /** True if the step runs by hand in the editor. */
-export function runsByHand(context: Partial<Pick<IExecuteFunctions, 'getMode'>>): boolean {
-	return context.getMode?.() === 'manual';
+export function runsByHand({ n8n }: Pick<Caller, 'n8n'>): boolean {
+	return n8n.getMode?.() === 'manual';
 }
 
 /** True if the step runs in a case of an evaluation, or in a sub-workflow of one. */
-export function isEvaluated(context: IExecuteFunctions): boolean {
-	if (context.getMode?.() === 'evaluation') return true;
+export function isEvaluated({ n8n }: Pick<Step, 'n8n'>): boolean {
+	if (n8n.getMode?.() === 'evaluation') return true;
 	// The mode of a sub-workflow is another one.
-	const { $evaluation } = context.getWorkflowDataProxy(0) as { $evaluation?: unknown };
+	const { $evaluation } = n8n.getWorkflowDataProxy(0) as { $evaluation?: unknown };
 	return Boolean($evaluation);
 }

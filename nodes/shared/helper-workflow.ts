@@ -1,12 +1,7 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INode,
-	INodeExecutionData,
-	IWorkflowBase,
-} from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
 import { runsByHand } from './execution';
+import type { Step } from './step';
 
 /**
  * Helper workflows, for what a node cannot do itself: use n8n's own nodes, or work while its execution sleeps. n8n does
@@ -116,14 +111,10 @@ export function sameAs({ type, typeVersion, credentials }: INode) {
  * @param hasFiles true if the execution that returns the result owns files
  * @param secret only if they read the step
  */
-export function newTerms(
-	context: IExecuteFunctions,
-	hasFiles: boolean,
-	secret?: string,
-): HelperTerms {
+export function newTerms(step: Step, hasFiles: boolean, secret?: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
-		settingsOf(context);
-	const isDiscarded = runsByHand(context) && saveManualExecutions === false;
+		settingsOf(step);
+	const isDiscarded = runsByHand(step) && saveManualExecutions === false;
 	const saving = (setting: unknown) => (isDiscarded ? 'none' : (setting as Saving | undefined));
 	return {
 		...(secret !== undefined && { secret }),
@@ -133,28 +124,28 @@ export function newTerms(
 }
 
 /** The terms of the helper workflow that the node runs in; `null` in a workflow of the user. */
-export function termsOf(context: IExecuteFunctions): HelperTerms | null {
-	return (settingsOf(context)[TERMS] as HelperTerms | undefined) ?? null;
+export function termsOf(step: Step): HelperTerms | null {
+	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
 /** The length of a UUID. */
 const SECRET_LENGTH = 36;
 
 /** The secret of the helper workflow that the node runs in. `null` if it has none: a missing secret never matches. */
-export function secretOf(context: IExecuteFunctions): string | null {
-	const secret: unknown = termsOf(context)?.secret;
+export function secretOf(step: Step): string | null {
+	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret.length === SECRET_LENGTH ? secret : null;
 }
 
 /** Adds to a helper workflow what it keeps of the caller's settings. */
-export function withCallerSettings(context: IExecuteFunctions, code: IWorkflowBase): IWorkflowBase {
-	const settings = Object.entries(settingsOf(context)).filter(([name]) => KEPT.includes(name));
+export function withCallerSettings(step: Step, code: IWorkflowBase): IWorkflowBase {
+	const settings = Object.entries(settingsOf(step)).filter(([name]) => KEPT.includes(name));
 	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
 }
 
 /** n8n's type does not have all settings. Older releases give nodes none. */
-function settingsOf(context: IExecuteFunctions): IDataObject {
-	return (context.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
+function settingsOf(step: Step): IDataObject {
+	return (step.n8n.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }
 
 /** A helper workflow that has ended, or that sleeps. */
@@ -173,22 +164,22 @@ export interface RunningHelper {
  * @throws the error of the helper workflow if it fails before it sleeps
  */
 export async function runHelper(
-	context: IExecuteFunctions,
+	step: Step,
 	helper: IWorkflowBase,
 	items: INodeExecutionData[],
-	terms = termsOf(context),
+	terms = termsOf(step),
 ): Promise<RunningHelper> {
-	const { id: workflowId = '' } = context.getWorkflow();
-	const code = withCallerSettings(context, helper);
+	const { id: workflowId = '' } = step.n8n.getWorkflow();
+	const code = withCallerSettings(step, helper);
 	const given = { saveDataSuccessExecution: terms?.results, [TERMS]: terms };
 	code.settings = { ...given, ...code.settings };
-	const { executionId, data, waitTill } = await context.executeWorkflow(
+	const { executionId, data, waitTill } = await step.n8n.executeWorkflow(
 		{ code },
 		items,
 		undefined,
 		{
-			parentExecution: { executionId: context.getExecutionId(), workflowId, shouldResume: true },
-			executionMode: context.getMode(),
+			parentExecution: { executionId: step.execution, workflowId, shouldResume: true },
+			executionMode: step.n8n.getMode(),
 		},
 	);
 	return { execution: executionId, output: waitTill ? null : (data?.[0] ?? []) };

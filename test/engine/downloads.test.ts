@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { readGeneration, type Generation } from '../../client/api/generation';
 import { download } from '../../nodes/shared/http/download';
+import { stepIn } from '../../nodes/shared/step';
 import type { BookEntry } from '../../sandbox/books/books';
 import type { FaultAction } from '../../sandbox/faults';
 import type { Control } from '../../tools/engine';
@@ -23,7 +24,7 @@ const impatient = bareNode('impatient', {
 		};
 		const { signal } = new AbortController();
 		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 200 };
-		const { binary } = await download(this, { ...wanted, generation: await look() });
+		const { binary } = await download(stepIn(this), { ...wanted, generation: await look() });
 		return [[{ json: {}, binary: { data: binary } }]];
 	},
 });

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { toResult } from '../../client/async';
 import { CREDENTIAL } from '../../nodes/shared/http/credential';
+import { stepIn } from '../../nodes/shared/step';
 import { connect, probeWith } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
@@ -43,7 +44,7 @@ describe('an aborted request', () => {
 		stage.sandbox.faults.order({ on: 'status', action });
 		const look = new AbortController();
 		const { failed } = await acting(async (context) => {
-			const send = await connect(context);
+			const send = await connect(stepIn(context));
 			const path = `/v1/generations/${id}`;
 			const asking = toResult(async () => await send({ method: 'GET', path }, look.signal));
 			await until(() => stage.sandbox.requests.on('status').length > 0);
@@ -80,7 +81,7 @@ describe('forty probes at once', () => {
 		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: hang });
 		const stop = new AbortController();
 		const { failed } = await acting(async (context) => {
-			const probe = probeWith(context);
+			const probe = probeWith(stepIn(context));
 			let answered = 0;
 			const probes = Array.from({ length: 40 }, async () => {
 				const probed = await toResult(async () => await probe(url, stop.signal));

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import {
-	cancelSignal,
 	continuesOnError,
 	hasErrorOutput,
 	journalOf,
@@ -12,7 +11,7 @@ import { creating } from '../support/step';
 
 /** The order of an item, in a journal that is kept with the execution. */
 function orderIn(given: Parameters<typeof contextOf>[0]) {
-	const journal = journalOf(contextOf(given).context);
+	const journal = journalOf(contextOf(given).step);
 	const order = journal.order(creating('A cat'), { type: 'image', body: { prompt: 'A cat' } });
 	return {
 		state: () => journal.known(order).state,
@@ -25,11 +24,11 @@ const throughDatabase = (kept: IDataObject) => JSON.parse(JSON.stringify(kept)) 
 describe('what a step knows of its execution', () => {
 	it('is the signal of the user’s stop', () => {
 		const { signal } = new AbortController();
-		expect(cancelSignal(contextOf({ cancel: signal }).context)).toBe(signal);
+		expect(contextOf({ cancel: signal }).step.signal).toBe(signal);
 	});
 
 	it('is a signal that never aborts if n8n provides none', () => {
-		expect(cancelSignal(contextOf().context).aborted).toBe(false);
+		expect(contextOf().step.signal.aborted).toBe(false);
 	});
 
 	it.each([
@@ -37,15 +36,15 @@ describe('what a step knows of its execution', () => {
 		[{ node: { type: 'n8n-nodes-media-generation.imageGenerationTool' } }, true],
 		[{}, false],
 	])('is whether an agent runs it: %j', (given, tool) => {
-		expect(runsAsTool(contextOf(given).context)).toBe(tool);
+		expect(runsAsTool(contextOf(given).step)).toBe(tool);
 	});
 
 	it('is how it handles failed items', () => {
-		expect(continuesOnError(contextOf({ continueOnFail: true }).context)).toBe(true);
-		expect(continuesOnError(contextOf().context)).toBe(false);
+		expect(continuesOnError(contextOf({ continueOnFail: true }).step)).toBe(true);
+		expect(continuesOnError(contextOf().step)).toBe(false);
 		const separate = contextOf({ node: { onError: 'continueErrorOutput' } });
-		expect(hasErrorOutput(separate.context)).toBe(true);
-		expect(hasErrorOutput(contextOf().context)).toBe(false);
+		expect(hasErrorOutput(separate.step)).toBe(true);
+		expect(hasErrorOutput(contextOf().step)).toBe(false);
 	});
 });
 

@@ -1,12 +1,10 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { planImage } from '../../nodes/ImageGeneration/request';
-import type { Plan } from '../../nodes/shared/form/plan-items';
+import type { PlanItem } from '../../nodes/shared/form/plan-items';
 import { planVideo } from '../../nodes/VideoGeneration/request';
 import { planWait } from '../../nodes/WaitForCompletion/request';
 import { contextOf } from '../support/context';
-
-type PlanItem = (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;
 
 const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };
@@ -32,19 +30,13 @@ const left = (empty: unknown): IDataObject => {
 describe.each<[string, PlanItem, IDataObject, IDataObject, seconds: number]>([
 	['an image', planImage, make, creating, 600],
 	['a video', planVideo, make, creating, 1800],
-	[
-		'a wait',
-		(...item) => [planWait(...item)],
-		{ generationId: 'an-id' },
-		{ kind: 'collect', id: 'an-id' },
-		1800,
-	],
+	['a wait', planWait, { generationId: 'an-id' }, { kind: 'collect', id: 'an-id' }, 1800],
 ])('%s of which no more is said than it takes', (_, plan, required, job, seconds) => {
 	it.each([{}, left(null), left(''), left(' ')])(
 		'is waited for, downloaded, and bounded as the contract says: %j',
 		async (chosen) => {
-			const { context } = contextOf({ parameters: { ...chosen, ...required } });
-			const plans = await plan(context, 0);
+			const { step } = contextOf({ parameters: { ...chosen, ...required } });
+			const plans = await plan(step, 0);
 			expect(plans).toHaveLength(1);
 			expect(plans[0]).toMatchObject({
 				job: {

@@ -1,5 +1,5 @@
 import type { Plan } from '../../nodes/shared/form/plan-items';
-import { runNode } from '../../nodes/shared/run-node';
+import { runNode } from '../../nodes/shared/run/run-node';
 import { InvalidInputError } from '../../nodes/shared/form/checks';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
@@ -14,9 +14,9 @@ it('reads the parameters of many items without blocking n8n', async () => {
 	};
 	const read: number[] = [];
 	const readInTurn = new Map<number, number>();
-	const { context } = contextOf({ items });
+	const { step } = contextOf({ items });
 	const reading = async () =>
-		await runNode(context, (itemIndex) => {
+		await runNode(step, (_, itemIndex) => {
 			read.push(itemIndex);
 			readInTurn.set(turn, (readInTurn.get(turn) ?? 0) + 1);
 			throw new InvalidInputError(`Item ${itemIndex} is empty`, '');
@@ -45,8 +45,8 @@ it.each<[string, () => Plan]>([
 		}),
 	],
 ])('logs unexpected errors with their stack trace: when %s', async (_, plan) => {
-	const { context, errors } = contextOf();
-	await expect(runNode(context, () => [plan()])).rejects.toThrow('boom');
+	const { step, errors } = contextOf();
+	await expect(runNode(step, () => [plan()])).rejects.toThrow('boom');
 	expect(errors).toEqual([
 		{
 			message: '"Pictures" failed with an unexpected error: boom',

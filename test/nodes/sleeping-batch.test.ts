@@ -16,13 +16,12 @@ jest.mock('n8n-workflow', () => ({
 const planned: Plan[] = [{ job: creating('a boat'), download: null }];
 
 function reason(given: Given, settings: object = {}, ids = ['w1', '7'], plans = planned) {
-	const { context } = contextOf(given);
-	Object.assign(context, {
+	const { step } = contextOf(given);
+	Object.assign(step.n8n, {
 		getWorkflow: () => ({ id: ids[0] }),
-		getExecutionId: () => ids[1],
 		getWorkflowSettings: () => settings,
 	});
-	return whyNotSuspend(context, plans);
+	return whyNotSuspend({ ...step, execution: ids[1] }, plans);
 }
 
 describe('a batch that is to sleep', () => {

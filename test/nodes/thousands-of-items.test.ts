@@ -1,12 +1,12 @@
 import { planItems } from '../../nodes/shared/form/plan-items';
 import { stepOptionsOf } from '../../nodes/shared/form/step-options';
-import { runLookups } from '../../nodes/shared/lookup';
+import { runLookups } from '../../nodes/shared/run/lookup';
 import { contextOf } from '../support/context';
 
 /** n8n serves its editor, webhooks and other executions in the same process. */
 
 const items = Array.from({ length: 10_000 }, () => ({ json: {} }));
-const { context } = contextOf({
+const { step } = contextOf({
 	items,
 	// An expression that returns nothing for any item.
 	parameters: items.map(() => ({ 'runOptions.maxNewGenerations': '' })),
@@ -28,9 +28,9 @@ async function turnsDuring(task: () => Promise<unknown>): Promise<number> {
 }
 
 it.each<[string, () => Promise<unknown>]>([
-	['planned', async () => await planItems(context, () => [])],
-	['looked up', async () => await runLookups(context, async () => [{}])],
-	['searched for a spending limit', async () => await stepOptionsOf(context)],
+	['planned', async () => await planItems(step, () => [])],
+	['looked up', async () => await runLookups(step, async () => [{}])],
+	['searched for a spending limit', async () => await stepOptionsOf(step)],
 ])('ten thousand items do not block n8n while they are %s', async (_, task) => {
 	expect(await turnsDuring(task)).toBeGreaterThan(100);
 });

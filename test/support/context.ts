@@ -1,5 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
+import { stepIn, type Step } from '../../nodes/shared/step';
+
 /** The parts of a node's execution context that a test sets. */
 export interface Given {
 	/** One set for each item, or one set for all items. */
@@ -18,9 +20,10 @@ export interface Given {
 	helpers?: Partial<Record<keyof IExecuteFunctions['helpers'], unknown>>;
 }
 
-/** An execution context, and what the helpers recorded in it. */
+/** A step, and what it recorded in its execution. */
 export interface Taken {
 	context: IExecuteFunctions;
+	step: Step;
 	warnings: Array<{ message: string; meta: object | undefined }>;
 	/** Errors in the log. */
 	errors: Taken['warnings'];
@@ -44,8 +47,13 @@ export function contextOf(given: Given = {}): Taken {
 	const items = given.items ?? [{ json: {} }];
 	const { parameters = {} } = given;
 	const kept = given.kept ?? {};
-	const context = {
-		getNode: () => ({ ...NODE, ...given.node }),
+	const fake = {
+		getNode: () => ({
+			...NODE,
+			...(given.continueOnFail && { onError: 'continueRegularOutput' }),
+			...given.node,
+		}),
+		getExecutionId: () => 'execution-1',
 		getInputData: () => items,
 		getCredentials: async () => given.credentials ?? {},
 		getContext: () => kept,
@@ -59,7 +67,6 @@ export function contextOf(given: Given = {}): Taken {
 			const extracted = options && 'extractValue' in options && value;
 			return extracted && typeof extracted === 'object' ? (extracted as IDataObject).value : value;
 		},
-		continueOnFail: () => given.continueOnFail ?? false,
 		isToolExecution: () => given.isTool ?? false,
 		getExecutionCancelSignal: () => given.cancel,
 		addExecutionHints: (...added: object[]) => hints.push(...added),
@@ -69,5 +76,6 @@ export function contextOf(given: Given = {}): Taken {
 		},
 		helpers: given.helpers ?? {},
 	};
-	return { context: context as unknown as IExecuteFunctions, warnings, errors, hints };
+	const context = fake as unknown as IExecuteFunctions;
+	return { context, step: stepIn(context), warnings, errors, hints };
 }

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { numbered } from '../../../client/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { isObject, withAdditionalFields } from './additional-fields';
@@ -20,6 +18,7 @@ import {
 } from './parameters';
 import type { Plan } from './plan-items';
 import { stepOptions } from './step-options';
+import type { Step } from '../step';
 
 /** Code that the creating nodes share. All functions throw `InvalidInputError`. */
 
@@ -49,7 +48,7 @@ export interface Draft {
  * @throws InvalidInputError
  */
 export function creationPlans(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	form: Form,
 	{ request, defaultTimeout, noun, loadInputs }: Draft,
@@ -59,8 +58,8 @@ export function creationPlans(
 		? withAdditionalFields(request.body, options.additionalFields)
 		: request.body;
 	const runOptions = collection(form, 'runOptions');
-	const idempotencyKey = idempotencyKeyOf(context, itemIndex, options);
-	if (idempotencyKey !== null) requireKeyScope(context, options);
+	const idempotencyKey = idempotencyKeyOf(step, itemIndex, options);
+	if (idempotencyKey !== null) requireKeyScope(step, options);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
 	// Validates these options on every item, although the step uses those of its first item.
@@ -69,13 +68,13 @@ export function creationPlans(
 	requireIncludeOption(options);
 	const shared = {
 		itemIndex,
-		itemCount: context.getInputData().length,
-		recipe: () => recipeOf(context, itemIndex),
+		itemCount: step.items.length,
+		recipe: () => recipeOf(step, itemIndex),
 		wait,
 		readiness: choiceOf(runOptions, 'readiness'),
 		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),
 		...triesOf(runOptions, requiredText('Model', form.model)),
-		...waitingOf(context, runOptions, defaultTimeout),
+		...waitingOf(step, runOptions, defaultTimeout),
 	};
 	const download = wait ? downloadTarget(form, options) : null;
 	return Array.from({ length: outputs }, (_, outputIndex) => {

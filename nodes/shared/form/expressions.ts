@@ -1,10 +1,11 @@
-import type { IExecuteFunctions, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 import { undefinedPart } from './checks';
+import type { Step } from '../step';
 
 /** An item of a step, for which expressions are evaluated. */
 export interface At {
-	context: IExecuteFunctions;
+	step: Step;
 	itemIndex: number;
 }
 
@@ -13,12 +14,12 @@ export interface At {
  * expression that cannot be evaluated alone is left out.
  */
 export function partsOf(
-	{ context, itemIndex }: At,
+	{ step, itemIndex }: At,
 	written: unknown,
 ): Array<{ expression: string; value: unknown }> {
 	return expressionsIn(written).flatMap((expression) => {
 		try {
-			return [{ expression, value: context.evaluateExpression(expression, itemIndex) as unknown }];
+			return [{ expression, value: step.evaluate(expression, itemIndex) as unknown }];
 		} catch (error) {
 			const isFunction = /is a function/.test((error as Error).message);
 			return isFunction ? [{ expression, value: undefined }] : [];
@@ -37,11 +38,11 @@ const REFERENCE =
 	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last)\(\)|[\p{L}\p{N}_]+(?![\p{L}\p{N}_]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
 
 /** The texts that a parameter consists of: its fixed text, and every text in the data that its expressions refer to. */
-export function sourcesOf({ context, itemIndex }: At, written: string): string[] {
+export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
 	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
 	const texts = references.flatMap((reference) => {
 		try {
-			return textsIn(context.evaluateExpression(`{{ ${reference} }}`, itemIndex));
+			return textsIn(step.evaluate(`{{ ${reference} }}`, itemIndex));
 		} catch {
 			return [];
 		}

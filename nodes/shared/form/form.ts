@@ -1,13 +1,9 @@
-import type {
-	IBinaryData,
-	IExecuteFunctions,
-	INodeProperties,
-	INodePropertyCollection,
-} from 'n8n-workflow';
+import type { IBinaryData, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 import { inTitle } from '../../../client/api/errors';
 import { InvalidInputError, undefinedExpression, requireEvaluated, toPlainValue } from './checks';
 import { requireParts } from './expressions';
+import type { Step } from '../step';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
 export type Form = Record<string, unknown>;
@@ -21,29 +17,25 @@ export type Form = Record<string, unknown>;
  * @throws InvalidInputError that names the field, if its expression fails or returns `undefined` or an object.
  * Silently dropping such a field would charge for a different generation.
  */
-export function readForm(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	fields: INodeProperties[],
-): Form {
+export function readForm(step: Step, itemIndex: number, fields: INodeProperties[]): Form {
 	// n8n reads the description of a tool itself.
 	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');
 	return Object.fromEntries(
 		read.map((field) => [
 			field.name,
-			checked(field, field.displayName, evaluate(context, itemIndex, field)),
+			checked(field, field.displayName, evaluate(step, itemIndex, field)),
 		]),
 	);
 }
 
 /** The value of a field, with expressions evaluated by n8n. */
-function evaluate(context: IExecuteFunctions, itemIndex: number, field: INodeProperties): unknown {
-	const written = context.getNode().parameters[field.name];
+function evaluate(step: Step, itemIndex: number, field: INodeProperties): unknown {
+	const written = step.node.parameters[field.name];
 	requireEvaluated(field.displayName, written);
-	requireParts({ context, itemIndex }, field, field.displayName, written);
+	requireParts({ step, itemIndex }, field, field.displayName, written);
 	try {
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
-		return context.getNodeParameter(field.name, itemIndex, field.default);
+		return step.parameter(field.name, itemIndex, field.default);
 	} catch (error) {
 		return notEvaluated(field.displayName, error);
 	}

@@ -1,9 +1,10 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { runsAsTool } from '../execution';
 import { InvalidInputError, requiredText } from './checks';
 import { GENERATION_FIELD } from './fields';
 import { booleanOr, optionByPath, textIfSet, type Options } from './parameters';
+import type { Step } from '../step';
 
 /** The option that returns the input item, with the generation in one of its fields. */
 
@@ -41,37 +42,37 @@ export interface KeptInput {
  * What the output of an item keeps of its input; `null` if it is the generation alone. Never throws: an invalid item is
  * returned as well.
  */
-export function keptInput(context: IExecuteFunctions, itemIndex: number): KeptInput | null {
-	if (!isIncluded(context, itemIndex)) return null;
+export function keptInput(step: Step, itemIndex: number): KeptInput | null {
+	if (!isIncluded(step, itemIndex)) return null;
 	// Some nodes return an item with a file only.
-	const { json = {}, binary } = context.getInputData()[itemIndex] as Partial<INodeExecutionData>;
+	const { json = {}, binary } = step.items[itemIndex] as Partial<INodeExecutionData>;
 	return {
-		json: keptFields(context, json),
+		json: keptFields(step, json),
 		// A tool returns JSON only.
-		binary: runsAsTool(context) ? undefined : binary,
-		field: fieldOf(context, itemIndex),
+		binary: runsAsTool(step) ? undefined : binary,
+		field: fieldOf(step, itemIndex),
 	};
 }
 
 /** With Retry On Fail, n8n runs a step again if its first output item has a field `error`. */
-function keptFields(context: IExecuteFunctions, json: IDataObject): IDataObject {
-	if (!context.getNode().retryOnFail) return json;
+function keptFields(step: Step, json: IDataObject): IDataObject {
+	if (!step.node.retryOnFail) return json;
 	return Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'error'));
 }
 
-function isIncluded(context: IExecuteFunctions, itemIndex: number): boolean {
-	const { options = {} } = context.getNode().parameters;
+function isIncluded(step: Step, itemIndex: number): boolean {
+	const { options = {} } = step.node.parameters;
 	if (typeof options !== 'string' && (options as Options)[INCLUDE] === undefined) return false;
 	try {
-		return booleanOr(false, INCLUDE, optionByPath(context, itemIndex, 'options', INCLUDE));
+		return booleanOr(false, INCLUDE, optionByPath(step, itemIndex, 'options', INCLUDE));
 	} catch {
 		return false;
 	}
 }
 
-function fieldOf(context: IExecuteFunctions, itemIndex: number): string {
+function fieldOf(step: Step, itemIndex: number): string {
 	try {
-		const name = optionByPath(context, itemIndex, 'options', FIELD);
+		const name = optionByPath(step, itemIndex, 'options', FIELD);
 		const isEmpty = String(name ?? '').trim() === '';
 		const field = isEmpty ? GENERATION_FIELD : requiredText(FIELD, name);
 		return OF_FAILURES.includes(field) ? GENERATION_FIELD : field;

@@ -1,16 +1,11 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData } from 'n8n-workflow';
 
 import { inTitle } from '../../../client/api/errors';
 import { InvalidInputError, requiredText } from './checks';
 import { isFile } from './form';
+import type { Step } from '../step';
 
 /** Files of input items. */
-
-/** A file of an item, and where n8n finds it: its binary field, or the binary data itself. */
-export interface ItemFile {
-	place: string | IBinaryData;
-	binary: IBinaryData;
-}
 
 /**
  * Finds the file that a field names. An expression may also return the binary data itself.
@@ -18,14 +13,9 @@ export interface ItemFile {
  * @param label the field's group for users, such as `Reference File 1`
  * @throws InvalidInputError if the field is empty, or the item has no such file
  */
-export function itemFile(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	file: unknown,
-	label: string,
-): ItemFile {
-	if (isFile(file)) return { place: file, binary: file };
-	return namedFile(context, itemIndex, requiredText(`${label}: Input Binary Field`, file), label);
+export function itemFile(step: Step, itemIndex: number, file: unknown, label: string): IBinaryData {
+	if (isFile(file)) return file;
+	return namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, file), label);
 }
 
 /**
@@ -33,10 +23,10 @@ export function itemFile(
  */
 const WITHIN_JSON = '_files';
 
-function namedFile(context: IExecuteFunctions, itemIndex: number, name: string, label: string) {
+function namedFile(step: Step, itemIndex: number, name: string, label: string) {
 	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
 		try {
-			return { place, binary: context.helpers.assertBinaryData(itemIndex, place) };
+			return step.file(itemIndex, place);
 		} catch {
 			// Try the next place.
 		}

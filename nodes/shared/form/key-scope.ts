@@ -1,8 +1,9 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { InvalidInputError, invalid } from './checks';
 import { requireParts } from './expressions';
 import { optionByPath, textIfSet, type Options } from './parameters';
+import type { Step } from '../step';
 
 /** The name that idempotency keys belong to, instead of a node of a workflow. */
 
@@ -18,10 +19,10 @@ const LONGEST_SCOPE = 100;
  *
  * @throws InvalidInputError if it is no name, or differs from that of the step
  */
-export function requireKeyScope(context: IExecuteFunctions, options: Options): void {
+export function requireKeyScope(step: Step, options: Options): void {
 	const scope = keyScopeOf(options[NAME]);
-	if (!isUsed(context)) return;
-	const ofStep = keyScopeOfStep(context);
+	if (!isUsed(step)) return;
+	const ofStep = keyScopeOfStep(step);
 	if (scope === ofStep) return;
 	throw new InvalidInputError(
 		`${LABEL} must be the same for all items, but it is ${shown(scope)} here and ${shown(ofStep)} for an earlier item`,
@@ -30,26 +31,26 @@ export function requireKeyScope(context: IExecuteFunctions, options: Options): v
 }
 
 /** The key scope of a step: that of the first item with a valid one. `null` if there is none. Never throws. */
-export function keyScopeOfStep(context: IExecuteFunctions): string | null {
-	if (!isUsed(context)) return null;
-	const known = ofSteps.get(context);
+export function keyScopeOfStep(step: Step): string | null {
+	if (!isUsed(step)) return null;
+	const known = ofSteps.get(step);
 	if (known !== undefined) return known;
-	const scope = firstValid(context);
-	ofSteps.set(context, scope);
+	const scope = firstValid(step);
+	ofSteps.set(step, scope);
 	return scope;
 }
 
 /** Read once for a step: each of thousands of items asks for it. */
-const ofSteps = new WeakMap<IExecuteFunctions, string | null>();
+const ofSteps = new WeakMap<Step, string | null>();
 
-function firstValid(context: IExecuteFunctions): string | null {
-	const { options = {} } = context.getNode().parameters;
+function firstValid(step: Step): string | null {
+	const { options = {} } = step.node.parameters;
 	const written = typeof options === 'string' ? undefined : (options as Options)[NAME];
-	const items = context.getInputData().length;
+	const items = step.items.length;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
 		try {
-			requireParts({ context, itemIndex }, FIELD, LABEL, written);
-			const value: unknown = optionByPath(context, itemIndex, 'options', NAME);
+			requireParts({ step, itemIndex }, FIELD, LABEL, written);
+			const value: unknown = optionByPath(step, itemIndex, 'options', NAME);
 			if (value !== undefined) return keyScopeOf(value);
 		} catch {
 			// The item fails by itself.
@@ -58,8 +59,8 @@ function firstValid(context: IExecuteFunctions): string | null {
 	return null;
 }
 
-function isUsed(context: IExecuteFunctions): boolean {
-	const { options = {} } = context.getNode().parameters;
+function isUsed(step: Step): boolean {
+	const { options = {} } = step.node.parameters;
 	return typeof options === 'string' || (options as Options)[NAME] !== undefined;
 }
 

@@ -1,4 +1,4 @@
-import { jsonStringify, type IExecuteFunctions } from 'n8n-workflow';
+import { jsonStringify } from 'n8n-workflow';
 
 import type { CreateJob, Job } from '../../../client/job';
 import { truncate } from '../../../client/text';
@@ -8,6 +8,7 @@ import { partsOf, sourcesOf, type At } from './expressions';
 import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
+import type { Step } from '../step';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
@@ -25,12 +26,8 @@ export interface DownloadTarget {
 }
 
 /** One of an item's collections, not validated. */
-export function optionsOf(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	name: 'options' | 'runOptions',
-): Options {
-	return context.getNodeParameter(name, itemIndex, {}) as Options;
+export function optionsOf(step: Step, itemIndex: number, name: 'options' | 'runOptions'): Options {
+	return step.parameter(name, itemIndex, {}) as Options;
 }
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
@@ -56,14 +53,14 @@ export const NOT_REQUESTED: ReadonlySet<string> = new Set([
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
 export function recipeOf(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 ): { request: string; idempotencyKey: string } {
-	const { type, parameters } = context.getNode();
+	const { type, parameters } = step.node;
 	const asking = (written: object) =>
 		Object.entries(written).filter(([name]) => !NOT_REQUESTED.has(name));
 	const { options = {}, ...others } = parameters;
-	const { json } = context.getInputData()[itemIndex];
+	const { json } = step.items[itemIndex];
 	return {
 		request: asText([type, asking(others), asking(options as Options), json]),
 		idempotencyKey: asText([(options as Options).idempotencyKey, json]),
@@ -98,20 +95,16 @@ function hasPartWithoutValue(at: At, key: string, written: string): boolean {
  * @throws InvalidInputError if an expression in the key has no value, or all of them are empty: items with different
  * prompts would share the key
  */
-export function idempotencyKeyOf(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	options: Options,
-): string | null {
+export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options): string | null {
 	const field = 'Idempotency Key';
 	// Characters with accents have several encodings.
 	const key = textIfSet(field, options.idempotencyKey)?.normalize() ?? null;
-	const { options: written } = context.getNode().parameters;
+	const { options: written } = step.node.parameters;
 	const expression = (written as Options | undefined)?.idempotencyKey;
 	if (key === null || typeof expression !== 'string' || !expression.startsWith('=')) return key;
 	const advice =
 		'Items with the same key share one generation. Use a value in the expression that each item has.';
-	const at = { context, itemIndex };
+	const at = { step, itemIndex };
 	if (hasPartWithoutValue(at, key, expression)) {
 		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);
 	}
@@ -161,12 +154,8 @@ const TOOL_TIMEOUT = 45;
  * @param defaultTimeout in seconds
  * @throws InvalidInputError
  */
-export function waitingOf(
-	context: IExecuteFunctions,
-	options: Options,
-	defaultTimeout: number,
-): Waiting {
-	const isTool = runsAsTool(context);
+export function waitingOf(step: Step, options: Options, defaultTimeout: number): Waiting {
+	const isTool = runsAsTool(step);
 	const { timeout = null, onTimeout = null } = options;
 	return {
 		timeoutMs: 1000 * positive('Timeout', timeout ?? (isTool ? TOOL_TIMEOUT : defaultTimeout)),
@@ -193,9 +182,9 @@ export function triesOf(
 }
 
 /** What the first item says to do while generations run. Never throws: the item's own check reports an error. */
-export function whileWaitingOfFirst(context: IExecuteFunctions): 'poll' | 'suspend' {
+export function whileWaitingOfFirst(step: Step): 'poll' | 'suspend' {
 	try {
-		const whileWaiting = optionByPath(context, 0, 'runOptions', 'whileWaiting');
+		const whileWaiting = optionByPath(step, 0, 'runOptions', 'whileWaiting');
 		return choiceOf({ whileWaiting }, 'whileWaiting');
 	} catch {
 		return 'poll';
@@ -204,16 +193,16 @@ export function whileWaitingOfFirst(context: IExecuteFunctions): 'poll' | 'suspe
 
 /** Reads an option by its path, so that n8n evaluates no other option: another option's expression may fail. */
 export function optionByPath(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	collection: 'options' | 'runOptions',
 	name: string,
 ): unknown {
 	// One expression may return the whole collection.
-	const isWhole = typeof context.getNode().parameters[collection] === 'string';
+	const isWhole = typeof step.node.parameters[collection] === 'string';
 	return isWhole
-		? optionsOf(context, itemIndex, collection)[name]
-		: context.getNodeParameter(`${collection}.${name}`, itemIndex, null);
+		? optionsOf(step, itemIndex, collection)[name]
+		: step.parameter(`${collection}.${name}`, itemIndex, null);
 }
 
 /**

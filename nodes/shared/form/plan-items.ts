@@ -1,11 +1,10 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { CreateRequest } from '../../../client/api/client';
 import { toResult, type Result } from '../../../client/async';
 import type { Job } from '../../../client/job';
 import { runsAsTool } from '../execution';
 import { yieldBefore } from '../http/clock';
 import type { DownloadTarget } from './parameters';
+import type { Step } from '../step';
 
 /** The validated parameters of one output of an item. */
 export interface Plan {
@@ -19,24 +18,21 @@ export interface Plan {
 }
 
 /** Reads and validates one item, and returns a plan for each of its outputs; throws `InvalidInputError`. */
-export type PlanItem = (itemIndex: number) => Plan[] | Promise<Plan[]>;
+export type PlanItem = (step: Step, itemIndex: number) => Plan[] | Promise<Plan[]>;
 
 /**
  * Reads and validates all items, in order.
  *
  * @returns for each item its plans, or why it is invalid
  */
-export async function planItems(
-	context: IExecuteFunctions,
-	plan: PlanItem,
-): Promise<Array<Result<Plan[]>>> {
-	const tool = runsAsTool(context);
+export async function planItems(step: Step, plan: PlanItem): Promise<Array<Result<Plan[]>>> {
+	const tool = runsAsTool(step);
 	const plans: Array<Result<Plan[]>> = [];
-	const itemCount = context.getInputData().length;
+	const itemCount = step.items.length;
 	for (let itemIndex = 0; itemIndex < itemCount; itemIndex++) {
 		await yieldBefore(itemIndex);
 		const planned = await toResult(async () =>
-			(await plan(itemIndex)).map((one) => (tool ? { ...one, download: null } : one)),
+			(await plan(step, itemIndex)).map((one) => (tool ? { ...one, download: null } : one)),
 		);
 		plans.push(planned);
 	}

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import type { FreshValue } from '../../../client/api/fresh-value';
 import { toResult } from '../../../client/async';
@@ -14,6 +14,7 @@ import { collection, readForm, type Form } from './form';
 import { itemFile, knownSize, plainType, unreadable } from './item-file';
 import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
+import type { Step } from '../step';
 
 /** Not sorted by name: this is the order for filling in the form. */
 const inputFields: INodeProperties[] = [
@@ -116,13 +117,13 @@ type LoadInput = () => Promise<WireInput>;
  * @throws InvalidInputError
  */
 export async function referenceInputs(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	form: Form,
 ): Promise<LoadInputs> {
 	const loaders: LoadInput[] = [];
 	for (const [index, entry] of entriesOf(form).entries()) {
-		loaders.push(await checkedInput(context, itemIndex, entry, index));
+		loaders.push(await checkedInput(step, itemIndex, entry, index));
 	}
 	return async () => {
 		const inputs: WireInput[] = [];
@@ -137,7 +138,7 @@ function entriesOf(form: Form): Form[] {
 }
 
 async function checkedInput(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	{ source, type, url, binaryPropertyName, data }: Form,
 	index: number,
@@ -145,9 +146,9 @@ async function checkedInput(
 	const field = `Reference File ${index + 1}`;
 	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
 		case 'binary':
-			return await binaryInput(context, itemIndex, binaryPropertyName, type, field);
+			return await binaryInput(step, itemIndex, binaryPropertyName, type, field);
 		case 'data':
-			return inlineInput(context, itemIndex, index, data, type, field);
+			return inlineInput(step, itemIndex, index, data, type, field);
 		default: {
 			const input: WireInput = {
 				type: inputType(field, type ?? 'image'),
@@ -164,7 +165,7 @@ async function checkedInput(
  * inline data.
  */
 function inlineInput(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	index: number,
 	data: unknown,
@@ -175,7 +176,7 @@ function inlineInput(
 	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1].toLowerCase();
 	const kind = inputType(field, type ?? stated);
 	return async () => {
-		const entries = entriesOf(readForm(context, itemIndex, [referenceInputsField]));
+		const entries = entriesOf(readForm(step, itemIndex, [referenceInputsField]));
 		return { type: kind, source: 'data', value: dataUri(label, entries[index]?.data) };
 	};
 }
@@ -184,14 +185,14 @@ const SMALLER = 'Or use a file of at most 4.5 MB, which needs no URL.';
 
 /** The file as inline data. A larger one is fetched by the service from a signed URL. */
 async function binaryInput(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	value: unknown,
 	type: unknown,
 	field: string,
 ): Promise<LoadInput> {
-	const file = itemFile(context, itemIndex, value, field);
-	const mimeType = plainType(file.binary);
+	const file = itemFile(step, itemIndex, value, field);
+	const mimeType = plainType(file);
 	if (!mimeType) {
 		throw new InvalidInputError(
 			`${field}: the file has no MIME type`,
@@ -202,9 +203,9 @@ async function binaryInput(
 	const byUrl = async (): Promise<WireInput> => ({
 		type: kind,
 		source: 'url',
-		value: await signedFile(context, file, field, SMALLER),
+		value: await signedFile(step, file, field, SMALLER),
 	});
-	const size = knownSize(file.binary);
+	const size = knownSize(file);
 	if (size !== undefined && isTooLargeInline(size)) {
 		const input = await byUrl();
 		return async () => input;
@@ -212,7 +213,7 @@ async function binaryInput(
 	if (size !== undefined) inlineSize(field, size);
 	return async () => {
 		const read = await toResult(
-			async () => await context.helpers.getBinaryDataBuffer(itemIndex, file.place),
+			async () => await step.n8n.helpers.getBinaryDataBuffer(itemIndex, file),
 		);
 		if (!read.ok) throw unreadable(field, read.error);
 		const bytes = read.value;

@@ -1,11 +1,12 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData } from 'n8n-workflow';
 
 import { FreshValue } from '../../../client/api/fresh-value';
 import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { wallClock } from '../http/clock';
 import { InvalidInputError } from './checks';
-import { knownSize, unreadable, type ItemFile } from './item-file';
+import { knownSize, unreadable } from './item-file';
+import type { Step } from '../step';
 
 /** How long a signed URL works. */
 const LIFE = '1 hour';
@@ -48,13 +49,13 @@ class SignedFile extends FreshValue {
  * @throws InvalidInputError if the service could not fetch the file
  */
 export async function signedFile(
-	context: IExecuteFunctions,
-	{ binary }: ItemFile,
+	step: Step,
+	binary: IBinaryData,
 	label: string,
 	instead: string,
 ): Promise<FreshValue> {
-	const { helpers } = context;
-	await store(context, binary, label);
+	const { helpers } = step.n8n;
+	await store(step, binary, label);
 	const { id } = binary;
 	if (!id) {
 		throw cannotSign(
@@ -85,16 +86,12 @@ export async function signedFile(
  * Stores the data of an item. The item itself is changed, so that later attempts of the step and the waves of a sleeping
  * batch find the stored file: it belongs to the execution of the step.
  */
-async function store(
-	context: IExecuteFunctions,
-	binary: IBinaryData,
-	label: string,
-): Promise<void> {
+async function store(step: Step, binary: IBinaryData, label: string): Promise<void> {
 	if (binary.id) return;
 	const { data, fileName, mimeType } = binary;
 	const bytes = Buffer.from(data, 'base64');
 	const stored = await toResult(
-		async () => await context.helpers.prepareBinaryData(bytes, fileName, mimeType),
+		async () => await step.n8n.helpers.prepareBinaryData(bytes, fileName, mimeType),
 	);
 	if (!stored.ok) throw unreadable(label, stored.error);
 	if (stored.value.id)

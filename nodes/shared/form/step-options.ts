@@ -1,9 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { SpendLimits } from '../../../client/spend-guard';
 import { yieldBefore } from '../http/clock';
 import { integer, number, positive } from './checks';
 import { isSet, optionByPath, type Options } from './parameters';
+import type { Step } from '../step';
 
 /** The settings of a whole step. */
 export interface StepOptions extends SpendLimits {
@@ -56,21 +55,21 @@ export function stepOptions(options: Options): StepOptions {
  * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
  * is an error of that item only, and the step uses the default. Never throws.
  */
-export async function stepOptionsOf(context: IExecuteFunctions): Promise<StepOptions> {
+export async function stepOptionsOf(step: Step): Promise<StepOptions> {
 	const options = stepOptions({});
 	for (const name of Object.keys(SETTINGS) as Name[]) {
-		Object.assign(options, await settingOf(context, name));
+		Object.assign(options, await settingOf(step, name));
 	}
 	return options;
 }
 
-async function settingOf(context: IExecuteFunctions, name: Name): Promise<Partial<StepOptions>> {
+async function settingOf(step: Step, name: Name): Promise<Partial<StepOptions>> {
 	const isLimit = LIMITS.has(name);
-	const items = isLimit ? context.getInputData().length : 1;
+	const items = isLimit ? step.items.length : 1;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
 		await yieldBefore(itemIndex);
 		try {
-			const value = optionByPath(context, itemIndex, 'runOptions', name);
+			const value = optionByPath(step, itemIndex, 'runOptions', name);
 			if (isLimit && String(value ?? '').trim() === '') continue;
 			return SETTINGS[name]({ [name]: value });
 		} catch {

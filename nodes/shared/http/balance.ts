@@ -1,9 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { toResult, withTimeout } from '../../../client/async';
-import { cancelSignal } from '../execution';
 import { requestClock } from './clock';
 import { serviceOf } from './transport';
+import type { Step } from '../step';
 
 /** Maximum time for a balance that is only shown in a hint, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -13,11 +11,11 @@ const TIMEOUT_MS = 3_000;
  *
  * @returns credits; `null` if the balance could not be read in time. Never throws.
  */
-export async function glanceAtBalance(context: IExecuteFunctions): Promise<number | null> {
+export async function glanceAtBalance(step: Step): Promise<number | null> {
 	const read = async (signal: AbortSignal) =>
-		(await serviceOf(context, { signal, maxRetries: 0 }).balance()).balance;
+		(await serviceOf(step, { signal, maxRetries: 0 }).balance()).balance;
 	const found = await toResult(
-		async () => await withTimeout(requestClock, TIMEOUT_MS, cancelSignal(context), read),
+		async () => await withTimeout(requestClock, TIMEOUT_MS, step.signal, read),
 	);
 	return found.ok ? found.value : null;
 }

@@ -1,4 +1,4 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData } from 'n8n-workflow';
 
 import { Hold } from '../../../client/hold';
 import { debugLog } from '../execution';
@@ -20,6 +20,7 @@ import {
 	stalled,
 	textInstead,
 } from './download-errors';
+import type { Step } from '../step';
 
 /** Maximum number of retries, except for a file that is missing. */
 const MAX_RETRIES = 4;
@@ -68,10 +69,7 @@ export interface Downloaded {
  * failed after all
  * @throws CancelledError after a stop
  */
-export async function download(
-	context: IExecuteFunctions,
-	request: DownloadRequest,
-): Promise<Downloaded> {
+export async function download(step: Step, request: DownloadRequest): Promise<Downloaded> {
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;
@@ -85,7 +83,7 @@ export async function download(
 					if (waitMs > 0) await wallClock.sleep(waitMs, signal);
 					signal.throwIfAborted();
 					generation = await withFreshUrl(generation, request.refresh);
-					return await fetchOnce(context, generation, request);
+					return await fetchOnce(step, generation, request);
 				}),
 		);
 		if (tried.ok) return { binary: tried.value, generation };
@@ -101,7 +99,7 @@ export async function download(
 			throw downloadError(error, generation);
 		}
 		const { id } = generation.item;
-		debugLog(context)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
+		debugLog(step)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
 		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
 		if (error.status !== 403 || retries > 0) {
 			await wallClock.sleep(backoffDelay(retries, Math.random), signal);
@@ -146,7 +144,7 @@ function withUrlOf(
 
 /** Tries the download once. The connection is always closed afterwards, so no unneeded data is read. */
 async function fetchOnce(
-	context: IExecuteFunctions,
+	step: Step,
 	generation: Generation,
 	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
@@ -154,7 +152,7 @@ async function fetchOnce(
 	const forget = onAbort(signal, () => connection.abort());
 	try {
 		connection.signal.throwIfAborted();
-		const fetching = fetchWhole(context, generation, fileName, idleTimeoutMs, connection);
+		const fetching = fetchWhole(step, generation, fileName, idleTimeoutMs, connection);
 		return await raceAbort(connection.signal, fetching);
 	} finally {
 		forget();
@@ -163,14 +161,14 @@ async function fetchOnce(
 }
 
 async function fetchWhole(
-	context: IExecuteFunctions,
+	step: Step,
 	generation: Generation,
 	fileName: string,
 	idleTimeoutMs: number,
 	connection: AbortController,
 ): Promise<IBinaryData> {
 	if (generation.item.url === null) throw badOutput('The service returned no output URL', null);
-	const response = (await context.helpers.httpRequest({
+	const response = (await step.n8n.helpers.httpRequest({
 		method: 'GET',
 		url: generation.item.url,
 		// Images and videos are already compressed.
@@ -204,7 +202,11 @@ async function fetchWhole(
 	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
 	// there is an encoding.
 	const whole = head.length < SNIFF_BYTES ? head : body;
-	return await context.helpers.prepareBinaryData(whole, safeFileName(fileName, mimeType), mimeType);
+	return await step.n8n.helpers.prepareBinaryData(
+		whole,
+		safeFileName(fileName, mimeType),
+		mimeType,
+	);
 }
 
 /** True if the range of a 206 is the whole file, as in `bytes 0-99/100`. */

@@ -1,8 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { wallClock } from './clock';
 import { CREDENTIAL } from './credential';
+import type { Step } from '../step';
 
 /** The slots of each credential. An entry exists while a step of this process uses it. */
 const shared = new Map<string, { slots: SlotPool; steps: number }>();
@@ -12,10 +11,10 @@ const shared = new Map<string, { slots: SlotPool; steps: number }>();
  * first-come, first-served queue.
  */
 export async function withSlots<T>(
-	context: Pick<IExecuteFunctions, 'getNode'>,
+	step: Pick<Step, 'node'>,
 	run: (slots: SlotPool) => Promise<T>,
 ): Promise<T> {
-	const account = context.getNode().credentials?.[CREDENTIAL]?.id ?? null;
+	const account = step.node.credentials?.[CREDENTIAL]?.id ?? null;
 	const own = { slots: new SlotPool({ clock: wallClock, random: Math.random }), steps: 0 };
 	if (account === null) return await run(own.slots);
 	const used = shared.get(account) ?? own;

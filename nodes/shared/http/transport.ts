@@ -1,15 +1,14 @@
 import type {
 	IAllExecuteFunctions,
 	ICredentialDataDecryptedObject,
-	IExecuteFunctions,
 	IHttpRequestOptions,
-	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
 import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
-import { cancelSignal, debugLog } from '../execution';
+import { debugLog } from '../execution';
+import type { Caller, Step } from '../step';
 import { requestClock, wallClock } from './clock';
 import {
 	apiKeyOf,
@@ -43,8 +42,6 @@ const PROBE_TIMEOUT_MS = 10_000;
 /** Milliseconds that a creating request may still take after a stop, so that its id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
 
-type Context = IExecuteFunctions | ILoadOptionsFunctions;
-
 /** The response of n8n's helpers with `returnFullResponse`. */
 interface FullResponse<Body> {
 	statusCode: number;
@@ -64,12 +61,12 @@ interface Credential {
  * @param options limits of the requests: by default, only the user's Stop ends their retries
  */
 export function serviceOf(
-	context: Context,
+	caller: Caller,
 	options: { signal?: AbortSignal; maxRetries?: number } = {},
 ): ServiceClient {
-	const signal = cancelSignal(context);
-	const ports = { clock: wallClock, random: Math.random, signal, debug: debugLog(context) };
-	return new ServiceClient({ ...ports, ...options, send: connect(context) });
+	const { signal } = caller;
+	const ports = { clock: wallClock, random: Math.random, signal, debug: debugLog(caller) };
+	return new ServiceClient({ ...ports, ...options, send: connect(caller) });
 }
 
 /**
@@ -79,11 +76,11 @@ export function serviceOf(
  * to the client. Every API key that was read is removed from error responses. If the Base URL changes after the
  * first request, nothing more is sent.
  */
-export function connect(context: Context): SendRequest {
+export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
 	let started: string | null = null;
 	const read = async (): Promise<Credential> => {
-		const data = await context.getCredentials(CREDENTIAL);
+		const data = await caller.n8n.getCredentials(CREDENTIAL);
 		const address = serviceAddress(data.baseUrl);
 		started ??= address;
 		if (address !== started) throw credentialChanged();
@@ -105,7 +102,7 @@ export function connect(context: Context): SendRequest {
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 		};
-		const response = await exchange(context, read, options, signal);
+		const response = await exchange(caller, read, options, signal);
 		const { statusCode: status, body: content, headers: received } = response;
 		return { ...withoutKeys({ status, body: content }, keys), headers: received };
 	};
@@ -123,12 +120,11 @@ export function connect(context: Context): SendRequest {
  * @throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper
  */
 async function exchange(
-	context: Context,
+	{ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>,
 	read: () => Promise<Credential>,
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
-	const stop = cancelSignal(context);
 	if (signal?.aborted || stop.aborted) throw unreadableCredential();
 	const request = new AbortController();
 	const end = () => request.abort();
@@ -142,7 +138,7 @@ async function exchange(
 		}),
 	];
 	void deadline(requestClock, timeoutOf(options.body), request.signal).then(end);
-	const sender = Object.create(context, {
+	const sender = Object.create(n8n, {
 		getExecutionCancelSignal: { value: () => request.signal },
 	}) as IAllExecuteFunctions;
 	const send = async () => {
@@ -155,7 +151,7 @@ async function exchange(
 		// URL.
 		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 		const override = { credentialsDecrypted };
-		const { httpRequestWithAuthentication } = context.helpers;
+		const { httpRequestWithAuthentication } = n8n.helpers;
 		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, override);
 	};
 	const sent = await toResult(async () => await raceAbort(request.signal, send()));
@@ -176,15 +172,15 @@ function timeoutOf(body: unknown): number {
  * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
  * clear: a storage may send the whole file or never end the response.
  */
-export function probeWith(context: IExecuteFunctions): ProbeUrl {
+export function probeWith({ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>): ProbeUrl {
 	return async (url, signal) => {
 		const request = new AbortController();
 		const end = () => request.abort();
-		const waiting = [signal, cancelSignal(context)].map((one) => onAbort(one, end));
+		const waiting = [signal, stop].map((one) => onAbort(one, end));
 		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
 		try {
 			request.signal.throwIfAborted();
-			return await raceAbort(request.signal, firstByte(context, url, request.signal));
+			return await raceAbort(request.signal, firstByte(n8n, url, request.signal));
 		} finally {
 			for (const forget of waiting) forget();
 			// Only the abort closes the connection. Destroying n8n's body before it is read leaves the socket
@@ -195,11 +191,11 @@ export function probeWith(context: IExecuteFunctions): ProbeUrl {
 }
 
 async function firstByte(
-	context: IExecuteFunctions,
+	{ helpers }: Step['n8n'],
 	url: string,
 	signal: AbortSignal,
 ): Promise<Probed> {
-	const { statusCode, headers, body } = (await context.helpers.httpRequest({
+	const { statusCode, headers, body } = (await helpers.httpRequest({
 		method: 'GET',
 		url,
 		headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { CreateRequest } from '../../../client/api/client';
 import { isCompleted, type Generation } from '../../../client/api/generation';
 import type { Plan } from '../form/plan-items';
@@ -7,6 +5,7 @@ import { download, type DownloadRequest } from '../http/download';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { defaultFileName, outputFileName } from './file-name';
 import type { Output } from './results';
+import type { Step } from '../step';
 
 /**
  * Downloads the output of a completed generation, if its item asks for it.
@@ -15,7 +14,7 @@ import type { Output } from './results';
  * @throws as `download`
  */
 export async function fetchOutput(
-	context: IExecuteFunctions,
+	step: Step,
 	plan: Plan,
 	record: TableJournal | null,
 	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited' | 'hold'>,
@@ -24,7 +23,7 @@ export async function fetchOutput(
 	const { download: target, job } = plan;
 	if (target === null || !isCompleted(generation)) return { generation, output: null };
 	const outputIndex = job.kind === 'create' ? job.outputIndex : 0;
-	const fetched = await download(context, {
+	const fetched = await download(step, {
 		...finished,
 		patienceMs: job.timeoutMs,
 		fileName:

@@ -1,4 +1,4 @@
-import { NodeApiError, type IExecuteFunctions, type JsonObject } from 'n8n-workflow';
+import { NodeApiError, type JsonObject } from 'n8n-workflow';
 
 import { failureCause } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
@@ -6,6 +6,7 @@ import type { Journal } from '../../../client/orders/journal';
 import type { Outcome } from '../../../client/outcome';
 import { sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
+import type { Caller, Step } from '../step';
 import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } from './wording';
 
@@ -26,7 +27,7 @@ const HOW_TO_GET_OTHERS =
  * @returns the error to throw
  */
 export function stepError(
-	context: IExecuteFunctions,
+	step: Step,
 	error: GenerationError,
 	failed: number,
 	outcomes: Array<Outcome<unknown>>,
@@ -38,26 +39,26 @@ export function stepError(
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes, failed);
 	const itemIndex = itemIndexAt(outcomes, failed);
-	const isOneOfSeveral = context.getInputData().length > 1;
+	const isOneOfSeveral = step.items.length > 1;
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
-		isOneOfSeveral && `${itemsOf(context, [itemIndex])} failed`,
+		isOneOfSeveral && `${itemsOf(step, [itemIndex])} failed`,
 		explained(error, unitAt(outcomes, failed)),
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
-		recorded.length > 0 && howToGoOn(context, isOneOfSeveral || outcomes.length > 1),
-		open.length > 0 && `${itemsOf(context, open)} may have been charged`,
+		recorded.length > 0 && howToGoOn(step, isOneOfSeveral || outcomes.length > 1),
+		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
 		paid.length > 0 && `Charged: ${paid.map(named).join(', ')}`,
 	);
-	return nodeError(context, error, itemIndex, description, {
+	return nodeError(step, error, itemIndex, description, {
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
@@ -68,8 +69,8 @@ export function stepError(
  *
  * @param hasOthers true if the step has other outputs than the failed one
  */
-function howToGoOn(context: IExecuteFunctions, hasOthers: boolean): string {
-	if (runsAsTool(context)) {
+function howToGoOn(step: Step, hasOthers: boolean): string {
+	if (runsAsTool(step)) {
 		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
 	}
 	return hasOthers ? HOW_TO_GET_OTHERS : HOW_TO_RESUME;
@@ -90,7 +91,7 @@ export function descriptionOf(error: GenerationError, unit?: Unit): string {
  * the request, because the request holds the API key.
  */
 export function nodeError(
-	context: Pick<IExecuteFunctions, 'getNode'> & Partial<Pick<IExecuteFunctions, 'getInputData'>>,
+	step: Omit<Caller, 'signal'> & Partial<Pick<Step, 'items'>>,
 	error: GenerationError,
 	itemIndex: number,
 	description = descriptionOf(error),
@@ -100,7 +101,7 @@ export function nodeError(
 	// n8n shows this as the full message in the error details.
 	const response: JsonObject =
 		error.serviceMessage === null ? {} : { message: error.serviceMessage };
-	const shown = new NodeApiError(context.getNode(), response, {
+	const shown = new NodeApiError(step.node, response, {
 		message: error.message,
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
@@ -108,13 +109,13 @@ export function nodeError(
 		...(cause && { failure: { cause } }),
 	});
 	// n8n replaces a message that contains the name of a system error. It shows agents the message only.
-	shown.message = runsAsTool(context)
+	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
 	shown.stack = withMessage(shown);
 	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
-	addItemIndex(shown, itemIndex, (context.getInputData?.().length ?? 1) > 1);
+	addItemIndex(shown, itemIndex, (step.items?.length ?? 1) > 1);
 	causes.set(shown, error);
 	return shown;
 }

@@ -1,9 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { eachOnce, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { isConfirmed, type Outcome } from '../../../client/outcome';
 import { isBeyondLimit } from '../../../client/spend-guard';
 import { continuesOnError, runsAsTool } from '../execution';
+import type { Step } from '../step';
 
 /** Facts about the outcomes of a step, for its texts and its output. */
 
@@ -18,8 +17,8 @@ export function itemIndexAt(outcomes: Outcomes, position: number): number {
  * True if a failed item has no output item: it is beyond Limit New Generations, and On Error is Stop. An agent sees no
  * hint, and so gets the error.
  */
-export function isLeftOut(context: IExecuteFunctions, error: GenerationError): boolean {
-	return isBeyondLimit(error) && !continuesOnError(context) && !runsAsTool(context);
+export function isLeftOut(step: Step, error: GenerationError): boolean {
+	return isBeyondLimit(error) && !continuesOnError(step) && !runsAsTool(step);
 }
 
 /** Returns every generation that the outcomes show as paid for and not refunded. */

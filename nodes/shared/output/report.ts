@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { GenerationError } from '../../../client/api/errors';
 import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
@@ -8,6 +6,7 @@ import { amount, sentences } from '../../../client/text';
 import { rowOwnerOf } from '../record/record';
 import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, itemsOf } from './wording';
+import type { Step } from '../step';
 
 /** Log messages and editor hints of a step. */
 
@@ -17,21 +16,17 @@ import { asHtml, counted, itemsOf } from './wording';
  *
  * @param what what happened to the step, for the log
  */
-export function reportEnd(
-	context: IExecuteFunctions,
-	what: string,
-	outcomes: Array<Outcome<unknown>>,
-): void {
+export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unknown>>): void {
 	const paid = paidGenerations(outcomes).map(({ id }) => id);
 	const open = uncertainItems(outcomes);
 	const unchecked = uncheckedIds(outcomes);
 	if (paid.length + open.length + unchecked.length === 0) return;
-	context.logger.warn(
+	step.n8n.logger.warn(
 		sentences(
-			`${what} while "${context.getNode().name}" was running`,
+			`${what} while "${step.node.name}" was running`,
 			paid.length > 0 &&
 				`${counted(paid.length, 'generation has', 'generations have')} already been charged. Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
-			open.length > 0 && `${itemsOf(context, open)} may have been charged`,
+			open.length > 0 && `${itemsOf(step, open)} may have been charged`,
 			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
@@ -39,20 +34,14 @@ export function reportEnd(
 }
 
 /** Logs unexpected errors with their stack trace. n8n itself logs only the kind of an error. */
-export function reportUnexpected(
-	context: IExecuteFunctions,
-	errors: Array<GenerationError | null>,
-): void {
+export function reportUnexpected(step: Step, errors: Array<GenerationError | null>): void {
 	for (const error of errors) {
 		if (error?.code !== 'unexpected_error') continue;
 		const { message, cause } = error;
 		const trace = cause instanceof Error ? cause.stack : undefined;
-		context.logger.error(
-			`"${context.getNode().name}" failed with an unexpected error: ${message}`,
-			{
-				trace,
-			},
-		);
+		step.n8n.logger.error(`"${step.node.name}" failed with an unexpected error: ${message}`, {
+			trace,
+		});
 	}
 }
 
@@ -63,11 +52,11 @@ export function reportUnexpected(
  * @param outcomes of all items, in order
  */
 export function summaryHint(
-	context: IExecuteFunctions,
+	step: Step,
 	stats: PipelineStats,
 	outcomes: Array<Outcome<unknown>>,
 ): void {
-	const missing = missingFrom(context, outcomes);
+	const missing = missingFrom(step, outcomes);
 	const leftOut = leftOutOf(outcomes);
 	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
@@ -75,7 +64,7 @@ export function summaryHint(
 	const what = `${amount(there.length)} of ${amount(outcomes.length)} ${there.every(isReady) ? 'ready' : 'returned'}`;
 	const message = sentences(what, ...missing, ...other);
 	const asAsked = missing.length + leftOut.length + stats.fellBack + stats.resubmitted === 0;
-	hint(context, message, asAsked ? 'info' : 'warning');
+	hint(step, message, asAsked ? 'info' : 'warning');
 }
 
 /** True if the item finished as requested. */
@@ -89,19 +78,19 @@ function isReady(outcome: Outcome<unknown>): boolean {
 }
 
 /** One sentence for each reason why items are missing, in the order of the items. */
-function missingFrom(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): string[] {
+function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
 	}
-	return [...groups.values()].map((group) => leftOut(context, group) ?? sentenceOf(group));
+	return [...groups.values()].map((group) => leftOut(step, group) ?? sentenceOf(group));
 }
 
 /** Counts the items that have no output item, and says how to create them; `null` for any other group. */
-function leftOut(context: IExecuteFunctions, group: Array<Outcome<unknown>>): string | null {
+function leftOut(step: Step, group: Array<Outcome<unknown>>): string | null {
 	const [first] = group;
-	if (first.kind !== 'error' || !isLeftOut(context, first.error)) return null;
+	if (first.kind !== 'error' || !isLeftOut(step, first.error)) return null;
 	const { message, description } = first.error;
 	return sentences(
 		`${counted(group.length, 'was', 'were')} left out at no charge: ${message}`,
@@ -202,11 +191,11 @@ function progressOf(stats: PipelineStats): string[] {
 }
 
 /** Says that items were charged although their generations exist, and how to reuse these from now on. */
-export function chargedAgain(context: IExecuteFunctions, items: number[]): string {
-	const { workflowId, nodeId } = rowOwnerOf(context);
+export function chargedAgain(step: Step, items: number[]): string {
+	const { workflowId, nodeId } = rowOwnerOf(step);
 	const rows = 'the existing rows';
 	return sentences(
-		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
+		`${itemsOf(step, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
 		'A key belongs to one node of one workflow, or to a Key Scope',
 		workflowId === ''
 			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
@@ -223,21 +212,21 @@ export function chargedAgain(context: IExecuteFunctions, items: number[]): strin
  * @param unkeyed items with an empty key
  */
 export function recordHint(
-	context: IExecuteFunctions,
+	step: Step,
 	unrecorded: string[],
 	{ changed, repeated }: Pick<PipelineStats, 'changed' | 'repeated'>,
 	unkeyed: number[],
 ): void {
 	const message = sentences(
 		changed.length > 0 &&
-			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
-		repeated.length > 0 && chargedAgain(context, repeated),
+			`${itemsOf(step, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+		repeated.length > 0 && chargedAgain(step, repeated),
 		unkeyed.length > 0 &&
-			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
+			`${itemsOf(step, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
 			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
 	);
-	if (message !== '') hint(context, message, 'warning');
+	if (message !== '') hint(step, message, 'warning');
 }
 
 /**
@@ -245,11 +234,11 @@ export function recordHint(
  *
  * @param balance remaining credits, if the service returned them
  */
-export function creditsHint(context: IExecuteFunctions, balance: unknown): void {
-	const items = context.getInputData().length;
+export function creditsHint(step: Step, balance: unknown): void {
+	const items = step.items.length;
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(
-		context,
+		step,
 		`${counted(balance, 'credit', 'credits')} left for ${amount(items)} items. The service publishes no prices, so the cost is not known in advance.`,
 	);
 }
@@ -259,10 +248,6 @@ export function creditsHint(context: IExecuteFunctions, balance: unknown): void 
  *
  * @param type `warning` if an item failed, or if the result differs from the request
  */
-export function hint(
-	context: IExecuteFunctions,
-	message: string,
-	type: 'info' | 'warning' = 'info',
-): void {
-	context.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });
+export function hint(step: Step, message: string, type: 'info' | 'warning' = 'info'): void {
+	step.n8n.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });
 }

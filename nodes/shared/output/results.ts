@@ -1,4 +1,4 @@
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
@@ -8,6 +8,7 @@ import { keptInput } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
+import type { Step } from '../step';
 
 /** A downloaded output and the name of its binary field. */
 export interface Output {
@@ -19,28 +20,25 @@ export interface Output {
  * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
  * item, and neither has one that is left out.
  */
-export function outputItems(
-	context: IExecuteFunctions,
-	outcomes: Array<Outcome<Output>>,
-): INodeExecutionData[] {
+export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
 	return outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
 		switch (outcome.kind) {
 			case 'done': {
 				const { generation, output } = outcome;
 				const json = generation as unknown as IDataObject;
-				return [itemOf(context, itemIndex, json, { output })];
+				return [itemOf(step, itemIndex, json, { output })];
 			}
 			case 'error': {
 				const { error } = outcome;
-				if (isLeftOut(context, error)) return [];
+				if (isLeftOut(step, error)) return [];
 				const unit = unitAt(outcomes, position);
-				return [errorItem(context, error, itemIndex, NOTHING_KNOWN, unit)];
+				return [errorItem(step, error, itemIndex, NOTHING_KNOWN, unit)];
 			}
 			case 'stopped': {
 				const { generation } = outcome;
 				if (generation === null) return [];
-				return [itemOf(context, itemIndex, { ...NOTHING_KNOWN, ...generation })];
+				return [itemOf(step, itemIndex, { ...NOTHING_KNOWN, ...generation })];
 			}
 		}
 	});
@@ -53,12 +51,12 @@ interface Beside {
 
 /** Builds an output item: the generation, alone or in a field of the input item. */
 function itemOf(
-	context: IExecuteFunctions,
+	step: Step,
 	itemIndex: number,
 	generation: IDataObject,
 	{ failure, output = null }: Beside = {},
 ): INodeExecutionData {
-	const kept = keptInput(context, itemIndex);
+	const kept = keptInput(step, itemIndex);
 	const keys = kept ? { ...kept.json, [kept.field]: generation } : generation;
 	const binary = { ...kept?.binary, ...(output && { [output.propertyName]: output.binary }) };
 	return {
@@ -85,7 +83,7 @@ export function failureOf(item: INodeExecutionData): GenerationError | undefined
  * @param keys keys of a generation, so that failed items have the same keys as the others
  */
 export function errorItem(
-	context: IExecuteFunctions,
+	step: Step,
 	error: GenerationError,
 	itemIndex: number,
 	keys: IDataObject = {},
@@ -94,11 +92,11 @@ export function errorItem(
 	const failure: IDataObject = { error: inFull(error, unit), error_code: error.code };
 	const generation = { ...keys, ...error.generation };
 	const item =
-		hasErrorOutput(context) && keptInput(context, itemIndex) === null
-			? besideInput(context, error, itemIndex, failure)
-			: itemOf(context, itemIndex, generation, { failure });
-	if (hasErrorOutput(context)) {
-		const shown = nodeError(context, error, itemIndex, descriptionOf(error, unit));
+		hasErrorOutput(step) && keptInput(step, itemIndex) === null
+			? besideInput(step, error, itemIndex, failure)
+			: itemOf(step, itemIndex, generation, { failure });
+	if (hasErrorOutput(step)) {
+		const shown = nodeError(step, error, itemIndex, descriptionOf(error, unit));
 		Object.defineProperty(item, 'error', { value: shown });
 	}
 	failures.set(item, error);
@@ -107,12 +105,12 @@ export function errorItem(
 
 /** A failed item for the error output: the input item, with the error and what is known of the generation. */
 function besideInput(
-	context: IExecuteFunctions,
+	step: Step,
 	{ generation }: GenerationError,
 	itemIndex: number,
 	failure: IDataObject,
 ): INodeExecutionData {
-	const { json, binary } = context.getInputData()[itemIndex];
+	const { json, binary } = step.items[itemIndex];
 	const known = {
 		...(generation && { id: generation.id }),
 		...(generation?.status && { status: generation.status }),

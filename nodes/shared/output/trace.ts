@@ -1,8 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { Job } from '../../../client/job';
 import type { Outcome } from '../../../client/outcome';
 import type { PipelineStats } from '../../../client/pipeline';
+import type { Step } from '../step';
 
 /** What a step did. Everything is optional: a step may end before it does anything. */
 interface Traced {
@@ -17,19 +16,16 @@ interface Traced {
  * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. No prompt, no URL and no key: traces
  * leave n8n. A later call replaces the values of an earlier one. Older releases and tools ignore it.
  */
-export function traceStep(
-	context: IExecuteFunctions,
-	{ jobs = [], outcomes = [], stats, balance }: Traced,
-): void {
+export function traceStep(step: Step, { jobs = [], outcomes = [], stats, balance }: Traced): void {
 	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
 	const refunded = errors.filter(({ charge }) => charge === 'refunded').length;
 	const uncertain = errors.filter(({ charge }) => charge === 'unknown').length;
 	const { made = 0, reused = 0, retries = 0, resubmitted = 0, recreated = 0 } = stats ?? {};
 	const credits =
 		stats?.balance ?? (balance === undefined ? null : { before: balance, after: balance });
-	const type = typeOf(context, outcomes);
+	const type = typeOf(step, outcomes);
 	const model = modelOf(jobs);
-	context.setMetadata?.({
+	step.n8n.setMetadata?.({
 		tracing: {
 			...(type !== null && { 'gen_ai.operation.name': `${type}_generation` }),
 			...(model !== null && { 'gen_ai.request.model': model }),
@@ -50,8 +46,8 @@ export function traceStep(
 }
 
 /** What the node creates, or what it has collected if that is only one type. */
-function typeOf(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): string | null {
-	const [, type] = /\.(image|video)Generation/.exec(context.getNode().type) ?? [];
+function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
+	const [, type] = /\.(image|video)Generation/.exec(step.node.type) ?? [];
 	const collected = outcomes.flatMap((outcome) =>
 		outcome.kind === 'done' ? [outcome.generation.type] : [],
 	);

@@ -1,9 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { Charge, GenerationError } from '../../../client/api/errors';
 import type { Outcome } from '../../../client/outcome';
 import { amount, itemNames, sentences } from '../../../client/text';
 import { itemIndexAt } from './outcomes';
+import type { Step } from '../step';
 
 /** The wording of errors and hints. */
 
@@ -47,8 +46,8 @@ export function counted(count: number, one: string, many: string): string {
 }
 
 /** Names input items at the start of a sentence: `Item 3 of 12`. */
-export function itemsOf(context: IExecuteFunctions, indexes: number[]): string {
-	const names = itemNames(indexes, context.getInputData().length);
+export function itemsOf(step: Step, indexes: number[]): string {
+	const names = itemNames(indexes, step.items.length);
 	return names.charAt(0).toUpperCase() + names.slice(1);
 }
 

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { unavailable } from '../../../client/orders/order-errors';
@@ -15,10 +15,11 @@ import {
 	type Where,
 } from '../../../client/orders/table';
 import { callPatiently } from '../../../client/orders/table-retries';
-import { cancelSignal, debugLog } from '../execution';
+import { debugLog } from '../execution';
 import { wallClock } from '../http/clock';
 import { creation, listing, tableOf } from './project-table';
 import { OUTPUT_OF_SECOND, runTableNodes, type Operation } from './table-workflow';
+import type { Step } from '../step';
 
 /**
  * Stores idempotency keys in an n8n Data Table. n8n gives only its own nodes access to Data Tables. Each call
@@ -33,23 +34,20 @@ const MOST_CONDITIONS = 200;
  *
  * @throws GenerationError `record_unavailable`, with advice
  */
-export async function dataTable(context: IExecuteFunctions): Promise<CallTable> {
-	const table = tableOf(context);
-	const ports = { clock: wallClock, signal: cancelSignal(context), debug: debugLog(context) };
+export async function dataTable(step: Step): Promise<CallTable> {
+	const table = tableOf(step);
+	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
 	const found = await toResult(async () => await callPatiently(ports, table.id));
 	if (!found.ok) throw unavailable(found.error);
-	return async (call) => await table.use(async (id) => await run(context, id, call));
+	return async (call) => await table.use(async (id) => await run(step, id, call));
 }
 
 /** Reads the rows that an execution wrote. */
-export async function rowsOfExecution(
-	context: IExecuteFunctions,
-	executionId: string,
-): Promise<Row[]> {
+export async function rowsOfExecution(step: Step, executionId: string): Promise<Row[]> {
 	const where: Where = { match: 'all', conditions: [['execution_id', executionId]] };
-	return await tableOf(context).use(async (id) => {
+	return await tableOf(step).use(async (id) => {
 		const get = operationsOn(id)('get', { returnAll: true, ...filter(where) });
-		const output = await runTableNodes(context, [get]);
+		const output = await runTableNodes(step, [get]);
 		return output.map(({ json }) => parseRow(json));
 	});
 }
@@ -59,7 +57,7 @@ export async function rowsOfExecution(
  *
  * @throws Error if there is no table
  */
-export async function insertMissing(context: IExecuteFunctions, rows: RowFields[]): Promise<void> {
+export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
 	const sameId = {
 		keyName: 'generation_id',
 		condition: 'eq',
@@ -67,10 +65,10 @@ export async function insertMissing(context: IExecuteFunctions, rows: RowFields[
 	};
 	const into = (id: string) => insertion(operationsOn(id), [sameId]);
 	const insert = async (...operations: Operation[]) =>
-		await runTableNodes(context, operations, rows.map(cells), operations);
-	const table = tableOf(context);
-	const signal = cancelSignal(context);
-	const ports = { clock: wallClock, signal, debug: debugLog(context) };
+		await runTableNodes(step, operations, rows.map(cells), operations);
+	const table = tableOf(step);
+	const signal = step.signal;
+	const ports = { clock: wallClock, signal, debug: debugLog(step) };
 	if (!signal.aborted) {
 		const inserted = await toResult(
 			async () =>
@@ -112,7 +110,7 @@ function insertion(row: RowOperation, unless?: INodeParameters[]): Operation {
 	return { ...missing, eachRow: true, next: insert };
 }
 
-async function run(context: IExecuteFunctions, tableId: string, call: TableCall): Promise<Row[]> {
+async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
 	const { changes, inserts, ifMissing } = call;
 	const row = operationsOn(tableId);
 	const writes = (some: Change[]) =>
@@ -138,11 +136,11 @@ async function run(context: IExecuteFunctions, tableId: string, call: TableCall)
 	}).map((part) => row('get', { returnAll: true, ...filter(part) }));
 	if (first) operations.push(first);
 	const final = writes(changes.filter((change) => change.final));
-	const output = await runTableNodes(context, operations, inserts.map(cells), final);
+	const output = await runTableNodes(step, operations, inserts.map(cells), final);
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
-		const more = await runTableNodes(context, [other]);
+		const more = await runTableNodes(step, [other]);
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { toResult } from '../../../client/async';
 import { recordUnavailable } from '../../../client/orders/order-errors';
 import { TABLE_COLUMNS, TABLE_NAME, UnansweredError } from '../../../client/orders/table';
@@ -7,6 +5,7 @@ import { isSaved } from '../execution';
 import { wallClock } from '../http/clock';
 import { isTableGone, wrongColumns } from './data-table-errors';
 import { runTableNodes, type Operation } from './table-workflow';
+import type { Step } from '../step';
 
 /** The data table of the project that a workflow belongs to: found by its name, or created. */
 
@@ -21,15 +20,15 @@ const remembered = new Map<string, { id: string; at: number }>();
  *
  * @throws GenerationError `record_unavailable` if the workflow has not been saved
  */
-export function tableOf(context: IExecuteFunctions) {
-	const { id: workflowId } = context.getWorkflow();
+export function tableOf(step: Step) {
+	const { id: workflowId } = step.n8n.getWorkflow();
 	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
 			'The workflow has not been saved, so it has no project whose data table can store the key. Save the workflow',
 		);
 	}
 	const locate = async () => {
-		const id = await findOrMake(context);
+		const id = await findOrMake(step);
 		remembered.set(workflowId, { id, at: wallClock.now() });
 		return id;
 	};
@@ -54,20 +53,20 @@ export function tableOf(context: IExecuteFunctions) {
 }
 
 /** True if n8n's data tables can be used: n8n starts them after it wakes executions. Creates no table. */
-export async function dataTablesWork(context: IExecuteFunctions): Promise<boolean> {
-	return (await toResult(async () => await runTableNodes(context, [listing]))).ok;
+export async function dataTablesWork(step: Step): Promise<boolean> {
+	return (await toResult(async () => await runTableNodes(step, [listing]))).ok;
 }
 
 /**
  * Finds or creates the table. If creating fails, the tables are listed again: another step may have created it.
  * `find` compares names itself, because n8n's filter also matches a part of a name.
  */
-async function findOrMake(context: IExecuteFunctions): Promise<string> {
-	const there = await find(context);
+async function findOrMake(step: Step): Promise<string> {
+	const there = await find(step);
 	if (there !== undefined) return there;
-	const made = await toResult(async () => await runTableNodes(context, [creation]));
+	const made = await toResult(async () => await runTableNodes(step, [creation]));
 	if (made.ok && made.value[0]) return String(made.value[0].json.id);
-	const since = await find(context);
+	const since = await find(step);
 	if (since !== undefined) return since;
 	throw made.ok ? new Error('n8n returned no ID for the new data table') : made.error;
 }
@@ -94,8 +93,8 @@ export const listing: Operation = {
 	},
 };
 
-async function find(context: IExecuteFunctions): Promise<string | undefined> {
-	const tables = await runTableNodes(context, [listing]);
+async function find(step: Step): Promise<string | undefined> {
+	const tables = await runTableNodes(step, [listing]);
 	const table = tables.find(({ json }) => json.name === TABLE_NAME)?.json;
 	if (!table) return undefined;
 	const wrong = wrongColumns(table.columns);

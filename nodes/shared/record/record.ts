@@ -1,5 +1,4 @@
 import { randomUUID } from 'crypto';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
@@ -15,10 +14,11 @@ import {
 	type TableScope,
 } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { cancelSignal, debugLog, typeCreatedBy } from '../execution';
+import { debugLog, typeCreatedBy } from '../execution';
 import { keyScopeOfStep } from '../form/key-scope';
 import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
+import type { Step } from '../step';
 
 /** The idempotency key of an item; `null` if it has none. */
 export function keyOf(job: KeyedJob): string | null {
@@ -34,13 +34,13 @@ export function keyOf(job: KeyedJob): string | null {
  * @throws GenerationError `record_unavailable`
  */
 export async function openRecord(
-	context: IExecuteFunctions,
+	step: Step,
 	journal: Journal,
 	jobs: Job[],
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
-	const record = new TableJournal(journal, scopeOf(context), await portsOf(context));
+	const record = new TableJournal(journal, scopeOf(step), await portsOf(step));
 	const begun = await toResult(async () => await record.begin(keys));
 	if (begun.ok) return record;
 	await record.close();
@@ -53,12 +53,8 @@ export async function openRecord(
  * @param missing rows whose ids could not be written before, and are written now if possible
  * @throws GenerationError `record_unavailable`
  */
-export async function rowsOf(
-	context: IExecuteFunctions,
-	jobs: KeyedJob[],
-	missing: Row[],
-): Promise<Row[]> {
-	const table = new BatchedTable(scopeOf(context), await portsOf(context));
+export async function rowsOf(step: Step, jobs: KeyedJob[], missing: Row[]): Promise<Row[]> {
+	const table = new BatchedTable(scopeOf(step), await portsOf(step));
 	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
 	const read = await toResult(async () => await table.read(keys, missing));
 	if (!read.ok) throw unavailable(read.error);
@@ -76,7 +72,7 @@ export interface CreatedGeneration {
  * has a row gets no other. A key is written only if its own row could not be. Never throws: there may be no table.
  */
 export async function recordUnreturned(
-	context: IExecuteFunctions,
+	step: Step,
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
@@ -85,46 +81,46 @@ export async function recordUnreturned(
 	if (missing.length === 0) return;
 	await toResult(async () => {
 		const rows = missing.map(({ job, generation: { id, status, model } }) => ({
-			...newRow(...ownerAndKey(context, record && keyOf(job))),
+			...newRow(...ownerAndKey(step, record && keyOf(job))),
 			...(job.draft && requestFields(job.draft)),
 			...(model && { model }),
 			generation_id: id,
 			status: status ?? '',
 		}));
-		await insertMissing(context, rows);
+		await insertMissing(step, rows);
 	});
 }
 
 /** @throws GenerationError `record_unavailable` */
-async function portsOf(context: IExecuteFunctions): Promise<TablePorts> {
-	const table = await dataTable(context);
-	return { table, clock: wallClock, signal: cancelSignal(context), debug: debugLog(context) };
+async function portsOf(step: Step): Promise<TablePorts> {
+	const table = await dataTable(step);
+	return { table, clock: wallClock, signal: step.signal, debug: debugLog(step) };
 }
 
 /** A row without a key belongs to its node, also in a step with a key scope. */
-function ownerAndKey(context: IExecuteFunctions, key: string | null): [TableScope, string] {
-	const scope = scopeOf(context);
-	return key === null ? [{ ...scope, ...nodeOwner(context) }, ''] : [scope, storedKey(key)];
+function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
+	const scope = scopeOf(step);
+	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
 /** What the rows of a step belong to: its workflow and node, or its key scope, for all nodes of one type. */
 export type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
 
 /** Returns what the rows of a step belong to. */
-export function rowOwnerOf(context: IExecuteFunctions): RowOwner {
-	const keyScope = keyScopeOfStep(context);
-	if (keyScope === null) return nodeOwner(context);
-	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(context) };
+export function rowOwnerOf(step: Step): RowOwner {
+	const keyScope = keyScopeOfStep(step);
+	if (keyScope === null) return nodeOwner(step);
+	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(step) };
 }
 
-function nodeOwner(context: IExecuteFunctions): RowOwner {
-	return { workflowId: context.getWorkflow().id ?? '', nodeId: nodeIdOf(context) };
+function nodeOwner(step: Step): RowOwner {
+	return { workflowId: step.n8n.getWorkflow().id ?? '', nodeId: nodeIdOf(step) };
 }
 
-function scopeOf(context: IExecuteFunctions): TableScope {
+function scopeOf(step: Step): TableScope {
 	return {
-		...rowOwnerOf(context),
-		executionId: context.getExecutionId(),
+		...rowOwnerOf(step),
+		executionId: step.execution,
 		writer: randomUUID(),
 	};
 }
@@ -134,7 +130,7 @@ function scopeOf(context: IExecuteFunctions): TableScope {
  * a sub-workflow given as JSON may have none, and is identified by its name. Its workflow id is that of the
  * calling workflow.
  */
-function nodeIdOf(context: IExecuteFunctions): string {
-	const { id, name } = context.getNode();
+function nodeIdOf(step: Step): string {
+	const { id, name } = step.node;
 	return id || `name:${name}`;
 }

@@ -1,16 +1,10 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-	IWorkflowBase,
-} from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
 import { raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
-import { cancelSignal } from '../execution';
 import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
+import type { Step } from '../step';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
@@ -48,15 +42,15 @@ export interface Operation {
  * @throws as `tableError` returns it if n8n rejects the call or does not answer in time
  */
 export async function runTableNodes(
-	context: IExecuteFunctions,
+	step: Step,
 	operations: Operation[],
 	rows: IDataObject[] = [],
 	final: Operation[] = [],
 ): Promise<INodeExecutionData[]> {
 	const start = async (some: Operation[], doNotWaitToFinish: boolean) => {
 		const input = rows.length > 0 ? rows.map((json) => ({ json })) : [{ json: {} }];
-		const code = workflow(context, some);
-		const running = context.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
+		const code = workflow(step, some);
+		const running = step.n8n.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
 		const longestMs = LONGEST_CALL_MS + LONGEST_ROW_MS * (rows.length + some.length);
 		return await raceAbort(AbortSignal.timeout(longestMs), running);
 	};
@@ -66,12 +60,12 @@ export async function runTableNodes(
 		return data[0];
 	});
 	if (ran.ok) return ran.value;
-	if (!cancelSignal(context).aborted) throw tableError(ran.error);
+	if (!step.signal.aborted) throw tableError(ran.error);
 	if (final.length > 0) await start(final, true);
 	throw new UnansweredError();
 }
 
-function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflowBase {
+function workflow(step: Step, operations: Operation[]): IWorkflowBase {
 	let count = 0;
 	const lineOf = ({ parameters, eachRow, mayFail, next }: Operation): HelperNode[] => [
 		{
@@ -85,9 +79,9 @@ function workflow(context: IExecuteFunctions, operations: Operation[]): IWorkflo
 		...(next ? lineOf(next) : []),
 	];
 	const code = helperWorkflow({
-		name: `${context.getNode().name}: record`,
+		name: `${step.node.name}: record`,
 		lines: operations.map(lineOf),
 		saved: 'none',
 	});
-	return withCallerSettings(context, code);
+	return withCallerSettings(step, code);
 }

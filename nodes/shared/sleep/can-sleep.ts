@@ -1,29 +1,30 @@
-import { WAIT_FOR_SUB_EXECUTION, type IExecuteFunctions } from 'n8n-workflow';
+import { WAIT_FOR_SUB_EXECUTION } from 'n8n-workflow';
 
 import { hasErrorOutput, isEvaluated, isSaved, runsAsTool } from '../execution';
 import { hint } from '../output/report';
+import type { Step } from '../step';
 
 /** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
-export function whyNotSleep(context: IExecuteFunctions): string | null {
+export function whyNotSleep(step: Step): string | null {
 	if (!wakesAfterCrash()) return 'Suspend needs n8n 2.41 or later';
-	if (runsAsTool(context)) return 'a tool of an AI agent cannot sleep';
+	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
-	if (isEvaluated(context)) return 'n8n counts a sleeping case of an evaluation as ended';
+	if (isEvaluated(step)) return 'n8n counts a sleeping case of an evaluation as ended';
 	// It ignores a request to sleep, and would return nothing.
-	if (context.getWorkflowSettings?.().engineType === 'v2')
+	if (step.n8n.getWorkflowSettings?.().engineType === 'v2')
 		return 'n8n’s new engine (engineType v2) does not support sleeping';
-	if (!isSaved(context.getWorkflow().id) || !isSaved(context.getExecutionId())) {
+	if (!isSaved(step.n8n.getWorkflow().id) || !isSaved(step.execution)) {
 		return 'the workflow has not been saved';
 	}
-	if (hasErrorOutput(context)) {
+	if (hasErrorOutput(step)) {
 		return 'n8n cannot route failed items to the error output after a sleep';
 	}
 	return null;
 }
 
 /** Shows a hint that a step polls although it was set to suspend. */
-export function polledHint(context: IExecuteFunctions, reason: string): void {
-	hint(context, `Polled instead of suspending, because ${reason}`, 'warning');
+export function polledHint(step: Step, reason: string): void {
+	hint(step, `Polled instead of suspending, because ${reason}`, 'warning');
 }
 
 /**

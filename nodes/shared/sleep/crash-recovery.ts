@@ -1,8 +1,6 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { cancelSignal } from '../execution';
 import { wallClock } from '../http/clock';
 import { dataTablesWork } from '../record/project-table';
+import type { Step } from '../step';
 
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;
@@ -31,12 +29,12 @@ export const loadedAt = wallClock.now();
  *
  * @param needsTable true if the execution can do nothing without a data table
  */
-export async function n8nStarted(context: IExecuteFunctions, needsTable: boolean): Promise<void> {
+export async function n8nStarted(helper: Step, needsTable: boolean): Promise<void> {
 	const mostTries = needsTable ? TABLE_TRIES : TRIES_WITHOUT_TABLE;
-	const signal = cancelSignal(context);
+	const signal = helper.signal;
 	if (ageMs() > STARTED_MS) return;
 	for (let tries = 1; tries <= mostTries; tries++) {
-		if (await dataTablesWork(context))
+		if (await dataTablesWork(helper))
 			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;

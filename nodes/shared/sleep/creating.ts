@@ -1,44 +1,26 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
 import type { PipelineStats } from '../../../client/pipeline';
-import { cancelSignal, continuesOnError, journalOf } from '../execution';
-import { whileWaitingOfFirst } from '../form/parameters';
+import { continuesOnError, journalOf } from '../execution';
 import { keyOf, rowsOf } from '../record/record';
-import { runNode, unsentErrors, type Failures } from '../run-node';
-import { addStats, type StepStart } from '../run-plans';
+import { runNode, unsentErrors, type Failures } from '../run/run-node';
+import { addStats, type StepStart } from '../run/run-plans';
 import type { Plan } from '../form/plan-items';
 import { InvalidInputError } from '../form/checks';
-import { evaluatingOnce } from './acting-as';
+import { type Step, evaluatingOnce } from '../step';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { fallAsleep, hasFiles } from './fall-asleep';
 import { fetchResults, lastKnown, type AwakeStep } from './results';
-import { runAsHelper } from './roles';
 import type { Sleeper } from './sleeper';
 import { newState, shortly, takeIn } from './state';
 import { runWave, type BatchState } from './wave';
 
 /** A node type that creates generations. */
-interface CreatingNode {
-	fields: INodeProperties[];
-	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
-	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;
-}
+export type CreatingNode = Pick<Sleeper, 'fields' | 'plan'>;
 
-/**
- * Runs a creating node: as a step of the user's workflow, or in a helper workflow of a sleeping batch.
- *
- * @returns the items of the node's output
- * @throws NodeApiError as `runNode` does
- */
-export async function runCreatingNode(
-	context: IExecuteFunctions,
-	node: CreatingNode,
-): Promise<INodeExecutionData[][]> {
-	return (await runAsHelper(context, sleepingBatch(node))) ?? (await runStep(context, node));
-}
-
-function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
+/** What the helper executions of a creating node do. */
+export function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
 	return {
 		noun: 'sleeping batch',
 		createsNothing: false,
@@ -50,29 +32,28 @@ function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
 			await toResult(async () => await rowsOf(step, [], Object.values(unrecorded)));
 		},
 		lost: ({ unrecorded }) => Object.values(unrecorded ?? {}).map((row) => row.generation_id),
-		results: async (step, plans, state) => await fetchResults(step, plans, state),
+		results: fetchResults,
 		lastKnown,
 	};
 }
 
-/** Runs a step of the user's workflow. */
-async function runStep(context: IExecuteFunctions, node: CreatingNode) {
-	if (whileWaitingOfFirst(context) === 'poll') {
-		return await runNode(context, (itemIndex) => node.plan(context, itemIndex));
-	}
-	const once = evaluatingOnce(context);
-	const plan = (itemIndex: number) => node.plan(once, itemIndex);
-	return await runNode(context, plan, async (...step) => await sleep(once, node, ...step));
+/** Runs a step of the user's workflow that is set to suspend. */
+export async function runBatch(step: Step, node: CreatingNode): Promise<INodeExecutionData[][]> {
+	return await runNode(
+		evaluatingOnce(step),
+		node.plan,
+		async (once, ...planned) => await sleep(once, node, ...planned),
+	);
 }
 
 /**
  * Submits as many items as the limit allows, and lets the execution sleep until the batch has ended.
  *
- * @param context evaluates each expression only once
+ * @param step evaluates each expression only once
  * @returns the output of the step; `null` if it must go on by itself
  */
 async function sleep(
-	context: IExecuteFunctions,
+	step: Step,
 	node: CreatingNode,
 	start: StepStart,
 	planned: Plan[],
@@ -80,23 +61,23 @@ async function sleep(
 ): Promise<INodeExecutionData[][] | null> {
 	if (!planned.some(({ job }) => job.wait)) return null;
 	// Also an error where the step polls: the user asked for a batch that needs keys.
-	const journal = journalOf(context);
+	const journal = journalOf(step);
 	for (const { job } of planned) {
 		if (keyOf(job) !== null) continue;
 		failures[job.itemIndex] = unsentErrors(journal, keyMissing(), job.itemIndex);
 	}
-	if (failures.flat().length > 0 && !continuesOnError(context)) return null;
+	if (failures.flat().length > 0 && !continuesOnError(step)) return null;
 	if (planned.every(({ job }) => failures[job.itemIndex].length > 0)) return null;
-	const reason = whyNotSuspend(context, planned);
+	const reason = whyNotSuspend(step, planned);
 	if (reason !== null) {
-		polledHint(context, reason);
+		polledHint(step, reason);
 		return null;
 	}
 	const settled = Object.fromEntries(
 		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
 	);
 	const state: BatchState = {
-		...newState(context, journal.runIndex, settled, hasFiles(context, planned)),
+		...newState(step, journal.runIndex, settled, hasFiles(step, planned)),
 		tried: {},
 		spent: 0,
 		resubmitted: 0,
@@ -108,13 +89,10 @@ async function sleep(
 		durations: [],
 	};
 	const { checks } = start;
-	const begun = await toResult(async () => await runWave(context, planned, state, { checks }));
-	if (cancelSignal(context).aborted) return null;
+	const begun = await toResult(async () => await runWave(step, planned, state, { checks }));
+	if (step.signal.aborted) return null;
 	if (!begun.ok) {
-		polledHint(
-			context,
-			`the first items could not be submitted: ${(begun.error as Error).message}`,
-		);
+		polledHint(step, `the first items could not be submitted: ${(begun.error as Error).message}`);
 		return null;
 	}
 	const { report, nextCheckAt } = begun.value;
@@ -122,13 +100,11 @@ async function sleep(
 	takeIn(state, report);
 	if (!state.over) {
 		state.wakeAt = Math.max(shortly(), nextCheckAt);
-		const slept = await fallAsleep(context, sleepingBatch(node), state);
+		const slept = await fallAsleep(step, sleepingBatch(node), state);
 		if (slept) return slept;
-		stats = await runAwake(context, planned, state, { start, stats });
+		stats = await runAwake(step, planned, state, { start, stats });
 	}
-	return (
-		stats && (await fetchResults(context, plansOf(planned, failures), state, { start, stats }))
-	);
+	return stats && (await fetchResults(step, plansOf(planned, failures), state, { start, stats }));
 }
 
 /**
@@ -137,7 +113,7 @@ async function sleep(
  * @returns the counters of the step; `null` if it was stopped. If a wave cannot read the table, the rest is left to do
  */
 async function runAwake(
-	context: IExecuteFunctions,
+	step: Step,
 	planned: Plan[],
 	state: BatchState,
 	{ start: { checks }, stats }: AwakeStep,
@@ -145,8 +121,8 @@ async function runAwake(
 	let all = stats;
 	while (!state.over) {
 		const terms = { checks, rests: false };
-		const ended = await toResult(async () => await runWave(context, planned, state, terms));
-		if (cancelSignal(context).aborted) return null;
+		const ended = await toResult(async () => await runWave(step, planned, state, terms));
+		if (step.signal.aborted) return null;
 		if (!ended.ok) return all;
 		takeIn(state, ended.value.report);
 		all = addStats(all, ended.value.stats);
@@ -171,8 +147,8 @@ function keyMissing(): InvalidInputError {
 }
 
 /** The reason why the batch must poll, for a hint; `null` if it can sleep. */
-export function whyNotSuspend(context: IExecuteFunctions, planned: Plan[]): string | null {
-	const reason = whyNotSleep(context);
+export function whyNotSuspend(step: Step, planned: Plan[]): string | null {
+	const reason = whyNotSleep(step);
 	if (reason !== null) return reason;
 	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);
 	return several ? 'n8n cannot pair several outputs with one item after a sleep' : null;

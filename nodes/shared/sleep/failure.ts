@@ -1,10 +1,11 @@
-import { NodeApiError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { GenerationError } from '../../../client/api/errors';
 import { sentences } from '../../../client/text';
 import { addItemIndex, nodeError } from '../output/node-error';
 import type { Sleeper } from './sleeper';
 import { messageItem, type StepFailure } from './state';
+import type { Step } from '../step';
 
 /** The errors of steps that sleep, and the failure of a step on its way from one helper execution to the next. */
 
@@ -27,11 +28,11 @@ export function failureItem(error: unknown, advice = '') {
 }
 
 /** @throws NodeApiError if there is a failure of the step */
-export function throwFailure(context: IExecuteFunctions, failure: StepFailure | undefined): void {
+export function throwFailure(helper: Step, failure: StepFailure | undefined): void {
 	if (!failure) return;
 	const { message, description, httpCode } = failure;
 	const fields = { message, httpCode: httpCode ?? undefined };
-	const error = new NodeApiError(context.getNode(), {}, fields);
+	const error = new NodeApiError(helper.node, {}, fields);
 	error.message = message;
 	error.description = description;
 	Object.assign(error.context, failure.context);
@@ -48,7 +49,7 @@ export function interruption(createsNothing: boolean) {
 
 /** The error of a node that is to run as a part of a step that sleeps, and is not in a helper workflow of one. */
 export function notAsleep(
-	context: IExecuteFunctions,
+	helper: Step,
 	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
 ): NodeApiError {
 	const charged = createsNothing ? '' : ', and items may have been charged';
@@ -59,5 +60,5 @@ export function notAsleep(
 		description: howToGoOn,
 		...interruption(createsNothing),
 	});
-	return nodeError(context, error, 0);
+	return nodeError(helper, error, 0);
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { keptInput } from '../form/include-option';
@@ -7,35 +7,36 @@ import { newTerms, runHelper } from '../helper-workflow';
 import { polledHint } from './can-sleep';
 import type { Sleeper } from './sleeper';
 import { messageItem, type SleepState } from './state';
-import { keepParameters } from './step';
+import { keepParameters } from './kept-step';
 import { guardWorkflow } from './workflows';
+import type { Step } from '../step';
 
 /** True if the output of a step may have files: those that it downloads, or those of its input items. */
-export function hasFiles(context: IExecuteFunctions, planned: Plan[]): boolean {
+export function hasFiles(step: Step, planned: Plan[]): boolean {
 	const downloads = planned.some(({ download }) => download !== null);
-	return downloads || context.getInputData().some((_, index) => keptInput(context, index)?.binary);
+	return downloads || step.items.some((_, index) => keptInput(step, index)?.binary);
 }
 
 /**
  * Lets the execution of a step sleep until its helper executions have ended. n8n then returns their result as the output
  * of the step.
  *
- * @param context evaluates each expression only once
+ * @param step evaluates each expression only once
  * @returns what the step returns; `null` if n8n refuses, and the step must go on by itself. A hint then says why
  */
 export async function fallAsleep(
-	context: IExecuteFunctions,
+	step: Step,
 	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
 	state: SleepState,
 ): Promise<INodeExecutionData[][] | null> {
-	const secret = keepParameters(context, fields, state.run);
-	const guard = guardWorkflow({ node: context.getNode(), step: state.step, noun });
-	const terms = newTerms(context, state.hasFiles, secret);
+	const secret = keepParameters(step, fields, state.run);
+	const guard = guardWorkflow({ node: step.node, step: state.step, noun });
+	const terms = newTerms(step, state.hasFiles, secret);
 	const slept = await toResult(
-		async () => await runHelper(context, guard, [messageItem({ state })], terms),
+		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
 	// n8n ignores the output of a step that sleeps. It must contain no error: Retry On Fail would run the step again.
 	if (slept.ok) return [slept.value.output ?? []];
-	polledHint(context, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
+	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;
 }

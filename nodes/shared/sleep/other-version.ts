@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, NodeApiError } from 'n8n-workflow';
+import type { NodeApiError } from 'n8n-workflow';
 
 import { GenerationError } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
@@ -8,6 +8,7 @@ import { descriptionOf, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
 import { interruption } from './failure';
 import type { Sleeper } from './sleeper';
+import type { Step } from '../step';
 
 /**
  * The error of a step whose stored state this release cannot read. It names every generation: those in the state, in
@@ -16,7 +17,7 @@ import type { Sleeper } from './sleeper';
  * @param stored what was read, such as the state of a batch and the report of a wave
  */
 export async function otherVersion(
-	context: IExecuteFunctions,
+	helper: Step,
 	stored: unknown[],
 	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
 ): Promise<NodeApiError> {
@@ -28,7 +29,7 @@ export async function otherVersion(
 		...interruption(createsNothing),
 	});
 	const batch = batchIn(stored);
-	const rows = await toResult(async () => await rowsOfExecution(context, batch));
+	const rows = await toResult(async () => await rowsOfExecution(helper, batch));
 	const written =
 		batch !== '' && rows.ok ? rows.value.filter((row) => isLive(row) && hasId(row)) : [];
 	const ids = [...new Set([...idsIn(stored), ...written.map((row) => row.generation_id)])];
@@ -36,7 +37,7 @@ export async function otherVersion(
 		descriptionOf(error),
 		ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`,
 	);
-	return nodeError(context, error, 0, description, {
+	return nodeError(helper, error, 0, description, {
 		code: error.code,
 		generations: ids.map((id) => ({ id, status: null })),
 	});

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
@@ -11,8 +11,8 @@ import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
 import type { Output } from '../output/results';
 import { rowsOf } from '../record/record';
-import { firstFailure, runToEnd, type Failures } from '../run-node';
-import { startOf, type StepStart } from '../run-plans';
+import { firstFailure, runToEnd, type Failures } from '../run/run-node';
+import { startOf, type StepStart } from '../run/run-plans';
 import type { Plan } from '../form/plan-items';
 import {
 	missingIn,
@@ -21,6 +21,7 @@ import {
 	type GenerationState,
 } from '../../../client/step/wave-plan';
 import { fetching, type BatchState } from './wave';
+import type { Step } from '../step';
 
 /** What the waves reported. */
 type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDeath'>;
@@ -40,13 +41,13 @@ export interface AwakeStep {
  * @throws NodeApiError as `runNode` does
  */
 export async function fetchResults(
-	context: IExecuteFunctions,
+	step: Step,
 	plans: Array<Result<Plan[]>>,
 	{ settled, spent, lastDeath, ...state }: Fetched,
 	awake: AwakeStep | null = null,
 ): Promise<INodeExecutionData[][]> {
-	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
-	const found = await toResult(async () => await read(context, jobs, state));
+	const jobs = plans.map((plan, itemIndex) => jobOf(step, plan, itemIndex));
+	const found = await toResult(async () => await read(step, jobs, state));
 	// After a sleep, the supervisor tries again. A step that is still awake uses what the waves reported.
 	if (!found.ok && !awake) throw found.error;
 	const all = found.ok ? found.value : [];
@@ -60,32 +61,32 @@ export async function fetchResults(
 		return [neverCreated(all, jobs[itemIndex], itemIndex in settled, lastDeath)];
 	});
 	const first = firstFailure(failures);
-	if (first >= 0 && !continuesOnError(context)) {
+	if (first >= 0 && !continuesOnError(step)) {
 		const outcomes = failures.map(
 			([error], itemIndex): Outcome<unknown> =>
 				error ? { kind: 'error', error } : { kind: 'stopped', generation: known[itemIndex] },
 		);
-		throw stepError(context, failures[first][0], first, outcomes, awake?.start.journal);
+		throw stepError(step, failures[first][0], first, outcomes, awake?.start.journal);
 	}
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const start = awake?.start ?? (await startOf(context));
+	const start = awake?.start ?? (await startOf(step));
 	const options = { ...start.options, spentBefore: spent };
 	const unrecorded = Object.values(missingIn(all, state.unrecorded)).map(({ key }) => key);
 	const before = awake ? { stats: awake.stats, unrecorded } : undefined;
 	// An item without a wave result reuses a completed generation. Its own plan counts it, and compares its request.
 	const isReused = ({ job }: Plan) => awake !== null && !(job.itemIndex in settled);
 	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
-	return await runToEnd(context, { ...start, options, before }, fetched, failures);
+	return await runToEnd(step, { ...start, options, before }, fetched, failures);
 }
 
 type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;
 
 /** The job of an item. If a newer release of this package rejects the item after the sleep, only its key is known. */
-function jobOf(context: IExecuteFunctions, plan: Result<Plan[]>, itemIndex: number): ItemJob {
+function jobOf(step: Step, plan: Result<Plan[]>, itemIndex: number): ItemJob {
 	if (plan.ok) return plan.value[0].job as CreateJob;
 	const job = { kind: 'create', itemIndex } as const;
 	try {
-		const key = optionByPath(context, itemIndex, 'options', 'idempotencyKey');
+		const key = optionByPath(step, itemIndex, 'options', 'idempotencyKey');
 		return { ...job, idempotencyKey: textIfSet('Idempotency Key', key) };
 	} catch {
 		return job;
@@ -137,20 +138,20 @@ function neverCreated(
  * The errors of a batch that is given up. An item keeps the error that it had, and names the generation that is on
  * record for it.
  *
- * @param context acts as the step
+ * @param step acts as the step
  * @param plans of the step's items
  * @param state what the waves reported
  * @param error of the batch
  */
 export async function lastKnown(
-	context: IExecuteFunctions,
+	step: Step,
 	plans: Array<Result<Plan[]>>,
 	{ settled, ...state }: Pick<Fetched, 'settled' | keyof GenerationState>,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
-	const jobs = plans.map((plan, itemIndex) => jobOf(context, plan, itemIndex));
+	const jobs = plans.map((plan, itemIndex) => jobOf(step, plan, itemIndex));
 	// Without the table, what the waves reported still names the generations.
-	const found = await toResult(async () => await read(context, jobs, state));
+	const found = await toResult(async () => await read(step, jobs, state));
 	const rows = rowsOfBatch(found.ok ? found.value : [], jobs, state);
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = settled[itemIndex];
@@ -161,10 +162,6 @@ export async function lastKnown(
 	});
 }
 
-async function read(
-	context: IExecuteFunctions,
-	jobs: KeyedJob[],
-	{ unrecorded }: Pick<BatchState, 'unrecorded'>,
-) {
-	return await rowsOf(context, jobs, Object.values(unrecorded));
+async function read(step: Step, jobs: KeyedJob[], { unrecorded }: Pick<BatchState, 'unrecorded'>) {
+	return await rowsOf(step, jobs, Object.values(unrecorded));
 }

@@ -1,14 +1,8 @@
-import type {
-	IExecuteFunctions,
-	INodeExecutionData,
-	IPairedItemData,
-	NodeApiError,
-} from 'n8n-workflow';
+import type { INodeExecutionData, IPairedItemData, NodeApiError } from 'n8n-workflow';
 
 import { isOutage, type GenerationError } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
 import { isBeyondLimit } from '../../../client/spend-guard';
-import { cancelSignal } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
 import { secretOf, termsOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
@@ -29,43 +23,40 @@ import {
 	type Order,
 	type Role,
 } from './state';
-import { isAwaited, stepOf, unlessStopped } from './step';
+import { isAwaited, stepOf, unlessStopped } from './executions';
 import { supervise } from './supervise';
+import type { Step } from '../step';
+
+/** True if a node runs in a helper workflow of a step that sleeps, and not in a workflow of the user. */
+export function isHelper({ node }: Pick<Step, 'node'>): boolean {
+	return (node.parameters?.[ROLE_PARAMETER] ?? '') !== '';
+}
 
 /**
  * Runs a node in a helper workflow of a step that sleeps.
  *
- * @returns the items of the node's output; `null` in a workflow of the user
+ * @returns the items of the node's output
  * @throws NodeApiError as the step does
  */
-export async function runAsHelper(
-	context: IExecuteFunctions,
-	sleeper: Sleeper,
-): Promise<INodeExecutionData[][] | null> {
-	const parameter = context.getNode().parameters?.[ROLE_PARAMETER];
-	if (parameter === undefined || parameter === '') return null;
-	const role = roleOf(parameter);
-	if (role === null || secretOf(context) === null) throw await foreign(context, role, sleeper);
+export async function runAsHelper(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
+	const role = roleOf(helper.node.parameters[ROLE_PARAMETER]);
+	if (role === null || secretOf(helper) === null) throw await foreign(helper, role, sleeper);
 	if (role === 'sleep' || role === 'work' || role === 'deliver')
-		return await asWave(context, sleeper, role);
-	return await supervise(context, role, sleeper);
+		return await asWave(helper, sleeper, role);
+	return await supervise(helper, role, sleeper);
 }
 
 /**
  * The error of a node with a role and without a secret, or with an unknown role: of a step that another release has stored,
  * or of a workflow that is not a helper workflow. It tells only what the node's own execution has stored.
  */
-async function foreign(
-	context: IExecuteFunctions,
-	role: Role | null,
-	sleeper: Sleeper,
-): Promise<NodeApiError> {
-	const { batch } = context.getContext('flow') as { batch?: unknown };
+async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promise<NodeApiError> {
+	const { batch } = helper.n8n.getContext('flow') as { batch?: unknown };
 	// Its error ends the sleep.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(batch)
-		? await otherVersion(context, [batch], sleeper)
-		: notAsleep(context, sleeper);
+		? await otherVersion(helper, [batch], sleeper)
+		: notAsleep(helper, sleeper);
 }
 
 type WaveRole = 'sleep' | 'work' | 'deliver';
@@ -74,38 +65,38 @@ type WaveRole = 'sleep' | 'work' | 'deliver';
  * Runs a node of a wave, or of the workflow that fetches the results. If the user's workflow keeps no failed executions,
  * an error is returned as n8n returns that of a failed helper workflow. Otherwise n8n would keep the failed wave.
  */
-async function asWave(context: IExecuteFunctions, sleeper: Sleeper, role: WaveRole) {
-	const ran = await toResult(async () => await runRole(context, sleeper, role));
+async function asWave(helper: Step, sleeper: Sleeper, role: WaveRole) {
+	const ran = await toResult(async () => await runRole(helper, sleeper, role));
 	if (ran.ok) return ran.value;
-	if (termsOf(context)?.errors !== 'none') throw ran.error;
+	if (termsOf(helper)?.errors !== 'none') throw ran.error;
 	return [[{ json: { error: (ran.error as Error).message } }]];
 }
 
 async function runRole(
-	context: IExecuteFunctions,
+	helper: Step,
 	sleeper: Sleeper,
 	role: WaveRole,
 ): Promise<INodeExecutionData[][]> {
-	const input = context.getInputData();
+	const input = helper.items;
 	const order = messageIn(input[0])?.order;
-	if (!isState(order)) throw notAsleep(context, sleeper);
+	if (!isState(order)) throw notAsleep(helper, sleeper);
 	if (role === 'sleep') {
 		// The next node reports an order that cannot be read.
-		if (isCurrent(order)) await sleepUntil(context, order);
+		if (isCurrent(order)) await sleepUntil(helper, order);
 		return [input];
 	}
 	// The wait comes first: the step may be stopped meanwhile, and an error reads the data table.
-	await n8nStarted(context, !sleeper.createsNothing);
-	const found = await toResult(async () => await stepOf(context, order, sleeper));
+	await n8nStarted(helper, !sleeper.createsNothing);
+	const found = await toResult(async () => await stepOf(helper, order, sleeper));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
-	if (step === null || !(await isAwaited(context, order))) {
+	if (step === null || !(await isAwaited(helper, order))) {
 		const ids = sleeper.lost?.(order) ?? [];
 		const what = `"${order.step}" was stopped. Charged, and not in the data table`;
-		if (ids.length > 0) context.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
+		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 		return [[messageItem({ stopped: true })]];
 	}
-	const plans = await planItems(step, (itemIndex) => sleeper.plan(step, itemIndex));
+	const plans = await planItems(step, sleeper.plan);
 	return role === 'work'
 		? [[await work(step, sleeper, plans, order)]]
 		: await deliver(step, sleeper, plans, order);
@@ -115,14 +106,14 @@ async function runRole(
 const BRIEF_MS = 10_000;
 
 /** What a supervisor waits for always sleeps: it must be asleep before that ends. It stays awake for brief results. */
-async function sleepUntil(context: IExecuteFunctions, { wakeAt, by }: Order): Promise<void> {
+async function sleepUntil(helper: Step, { wakeAt, by }: Order): Promise<void> {
 	const pauseMs = wakeAt - wallClock.now();
-	if (by || pauseMs > BRIEF_MS) return await context.putExecutionToWait(new Date(wakeAt));
-	await wallClock.sleep(Math.max(0, pauseMs), cancelSignal(context));
+	if (by || pauseMs > BRIEF_MS) return await helper.n8n.putExecutionToWait(new Date(wakeAt));
+	await wallClock.sleep(Math.max(0, pauseMs), helper.signal);
 }
 
 async function work(
-	step: IExecuteFunctions,
+	step: Step,
 	sleeper: Sleeper,
 	plans: Array<Result<Plan[]>>,
 	order: Order,
@@ -140,7 +131,7 @@ async function work(
 }
 
 async function deliver(
-	step: IExecuteFunctions,
+	step: Step,
 	sleeper: Sleeper,
 	plans: Array<Result<Plan[]>>,
 	order: Order,

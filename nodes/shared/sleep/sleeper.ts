@@ -1,12 +1,13 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
 import type { Result } from '../../../client/async';
 import type { Outcome } from '../../../client/outcome';
-import type { Plan } from '../form/plan-items';
+import type { Plan, PlanItem } from '../form/plan-items';
 import type { Output } from '../output/results';
 import type { Report, SleepState } from './state';
 import type { Noun } from './workflows';
+import type { Step } from '../step';
 
 /** A node whose step can sleep: what its helper executions do for it. In all of them, `step` acts as the step. */
 export interface Sleeper<State extends SleepState = SleepState> {
@@ -17,22 +18,18 @@ export interface Sleeper<State extends SleepState = SleepState> {
 	howToGoOn: string;
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
-	plan: (context: IExecuteFunctions, itemIndex: number) => Plan[] | Promise<Plan[]>;
+	plan: PlanItem;
 	/** Runs one wave with the valid items of the step. */
-	work(step: IExecuteFunctions, planned: Plan[], state: State): Promise<Report>;
+	work(step: Step, planned: Plan[], state: State): Promise<Report>;
 	/** The last chance to write what a wave could not, after the user has stopped the step. */
-	stopped?(step: IExecuteFunctions, report: Report): Promise<void>;
+	stopped?(step: Step, report: Report): Promise<void>;
 	/** The ids that only a wave of a stopped step still knows. */
 	lost?(state: State): string[];
 	/** Fetches the results when all items have ended. Throws `NodeApiError` as the step does. */
-	results(
-		step: IExecuteFunctions,
-		plans: Array<Result<Plan[]>>,
-		state: State,
-	): Promise<INodeExecutionData[][]>;
+	results(step: Step, plans: Array<Result<Plan[]>>, state: State): Promise<INodeExecutionData[][]>;
 	/** The errors of a step that is given up. An item keeps its own, and names its generation. */
 	lastKnown(
-		step: IExecuteFunctions,
+		step: Step,
 		plans: Array<Result<Plan[]>>,
 		state: State,
 		error: GenerationError,

@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Settled } from '../../../client/step/wave-plan';
 import { wallClock } from '../http/clock';
+import type { Step } from '../step';
 
 /** The state of a step that sleeps: what its helper executions pass on. */
 
@@ -88,16 +89,11 @@ export const MOST_DEAD = 5;
  * @param settled items that need no work
  * @param hasFiles true if the output may have files
  */
-export function newState(
-	context: IExecuteFunctions,
-	run: number,
-	settled: Settled,
-	hasFiles: boolean,
-): SleepState {
+export function newState(step: Step, run: number, settled: Settled, hasFiles: boolean): SleepState {
 	return {
 		v: STORED_VERSION,
-		batch: context.getExecutionId(),
-		step: context.getNode().name,
+		batch: step.execution,
+		step: step.node.name,
 		run,
 		hasFiles,
 		settled,

@@ -1,8 +1,8 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
-import { cancelSignal, continuesOnError } from '../execution';
+import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
@@ -25,8 +25,9 @@ import {
 	type Role,
 	type SleepState,
 } from './state';
-import { stateOf, stepOf } from './step';
+import { stateOf, stepOf } from './executions';
 import { resultsWorkflow, supervisorWorkflow, waveWorkflow, type HelperOf } from './workflows';
+import type { Step } from '../step';
 
 /** What the nodes of the guard or of a supervisor share. n8n stores it with the execution. */
 interface Kept {
@@ -42,40 +43,40 @@ interface Kept {
  * @throws NodeApiError as the step does
  */
 export async function supervise(
-	context: IExecuteFunctions,
+	helper: Step,
 	role: Role,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	const kept = context.getContext('flow') as Kept;
+	const kept = helper.n8n.getContext('flow') as Kept;
 	const isFirst = kept.batch === undefined;
-	kept.batch ??= messageIn(context.getInputData()[0])?.state;
+	kept.batch ??= messageIn(helper.items[0])?.state;
 	const state = kept.batch;
-	if (!isState(state)) throw notAsleep(context, sleeper);
-	const input = await readable(context, state, sleeper);
+	if (!isState(state)) throw notAsleep(helper, sleeper);
+	const input = await readable(helper, state, sleeper);
 	if (isResult(input[0])) {
 		if (role !== 'return') return [input];
 		const { failure, empty } = messageIn(input[0]) ?? {};
-		throwFailure(context, failure);
+		throwFailure(helper, failure);
 		return [empty ? [] : input];
 	}
 	if (!isFirst) {
-		await listen(context, kept, state, input[0], !sleeper.createsNothing);
+		await listen(helper, kept, state, input[0], !sleeper.createsNothing);
 	}
 	// n8n also runs helper workflows after a stop.
-	if (cancelSignal(context).aborted)
+	if (helper.signal.aborted)
 		return [[role === 'return' ? interrupted : messageItem({ stopped: true })]];
-	const of = { node: context.getNode(), step: state.step, noun: sleeper.noun };
+	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
 		case 'supervise':
-			return hasEnded(state) ? nothing : await startSupervisor(context, kept, state, of);
+			return hasEnded(state) ? nothing : await startSupervisor(helper, kept, state, of);
 		case 'nextWave':
-			return state.over ? nothing : await startWave(context, state, of);
+			return state.over ? nothing : await startWave(helper, state, of);
 		case 'collect':
-			return hasEnded(state) || !state.over ? nothing : await collect(context, state, of);
+			return hasEnded(state) || !state.over ? nothing : await collect(helper, state, of);
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
-			return await unfinished(context, state, sleeper);
+			return await unfinished(helper, state, sleeper);
 	}
 }
 
@@ -88,40 +89,38 @@ function hasEnded({ stopped, dead, collections }: SleepState): boolean {
 }
 
 async function startSupervisor(
-	context: IExecuteFunctions,
+	helper: Step,
 	kept: Kept,
 	state: SleepState,
 	of: HelperOf,
 ): Promise<INodeExecutionData[][]> {
 	const message = messageItem({ state });
 	const started = await toResult(
-		async () => await runHelper(context, supervisorWorkflow(of), [message]),
+		async () => await runHelper(helper, supervisorWorkflow(of), [message]),
 	);
 	kept.supervisor = started.ok ? started.value.execution : undefined;
 	return outputOf(started);
 }
 
-async function startWave(context: IExecuteFunctions, state: SleepState, of: HelperOf) {
+async function startWave(helper: Step, state: SleepState, of: HelperOf) {
 	// A wave needs no errors, only which items are settled.
 	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
-	const by = { execution: context.getExecutionId(), node: context.getNode().name };
+	const by = { execution: helper.execution, node: helper.node.name };
 	const message = messageItem({ order: { ...state, settled, by } });
-	return outputOf(
-		await toResult(async () => await runHelper(context, waveWorkflow(of), [message])),
-	);
+	return outputOf(await toResult(async () => await runHelper(helper, waveWorkflow(of), [message])));
 }
 
 /**
  * Starts the workflow that fetches the results. If they have files, it must sleep first: n8n gives the files of a helper
  * execution that never slept to the supervisor, and deletes them with that.
  */
-async function collect(context: IExecuteFunctions, state: SleepState, of: HelperOf) {
+async function collect(helper: Step, state: SleepState, of: HelperOf) {
 	state.collections++;
-	const by = { execution: context.getExecutionId(), node: context.getNode().name };
+	const by = { execution: helper.execution, node: helper.node.name };
 	const wakeAt = Math.max(state.wakeAt, shortly());
 	const message = messageItem({ order: state.hasFiles ? { ...state, by, wakeAt } : state });
 	return outputOf(
-		await toResult(async () => await runHelper(context, resultsWorkflow(of), [message])),
+		await toResult(async () => await runHelper(helper, resultsWorkflow(of), [message])),
 	);
 }
 
@@ -135,15 +134,15 @@ function outputOf(started: Started): INodeExecutionData[][] {
 
 /** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
 async function readable(
-	context: IExecuteFunctions,
+	helper: Step,
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[]> {
-	const input = context.getInputData();
+	const input = helper.items;
 	if (isResult(input[0])) return input;
 	const { report = state } = messageIn(input[0]) ?? {};
 	if (isCurrent(state) && isCurrent(report)) return input;
-	return [failureItem(await otherVersion(context, [state, report], sleeper))];
+	return [failureItem(await otherVersion(helper, [state, report], sleeper))];
 }
 
 /** True for the output items or the failure of the step. */
@@ -155,7 +154,7 @@ function isResult(item: INodeExecutionData): boolean {
 
 /** Reads what the execution left that the node before this one has started. */
 async function listen(
-	context: IExecuteFunctions,
+	helper: Step,
 	kept: Kept,
 	state: SleepState,
 	item: INodeExecutionData,
@@ -164,13 +163,13 @@ async function listen(
 	const message = messageIn(item);
 	// The node before this one has read it.
 	if (message && Object.keys(message).length === 0) return;
-	await n8nStarted(context, needsTable);
+	await n8nStarted(helper, needsTable);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) state.stopped = state.over = true;
 	if (message?.laterAt) state.wakeAt = message.laterAt;
 	if (message?.stopped || message?.laterAt) return;
 	// If n8n lost the result of an execution, it returns its input.
-	const left = kept.supervisor ? await stateOf(context, kept.supervisor, state) : null;
+	const left = kept.supervisor ? await stateOf(helper, kept.supervisor, state) : null;
 	if (left) takeIn(state, left);
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
 	countDeath(state, reason);
@@ -187,16 +186,16 @@ const interrupted: INodeExecutionData = {
 
 /** The output of a step whose sleep ended early: the step or a helper execution was stopped, or it was given up. */
 async function unfinished(
-	context: IExecuteFunctions,
+	helper: Step,
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	const step = await stepOf(context, state, sleeper);
+	const step = await stepOf(helper, state, sleeper);
 	// The step was stopped: nothing reads this output.
 	if (step === null && state.stopped) return [[interrupted]];
 	const error = endedEarly(state, sleeper);
-	if (step === null) throw nodeError(context, error, 0);
-	const plans = await planItems(step, (itemIndex) => sleeper.plan(step, itemIndex));
+	if (step === null) throw nodeError(helper, error, 0);
+	const plans = await planItems(step, sleeper.plan);
 	const outcomes = await sleeper.lastKnown(step, plans, state, error);
 	if (!continuesOnError(step)) throw stepError(step, error, 0, outcomes);
 	return [outputItems(step, outcomes)];

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { CreateJob } from '../../../client/job';
 import type { PipelineResult, PipelineStats } from '../../../client/pipeline';
 import type { StatusChecks } from '../../../client/watch/status-requests';
@@ -11,10 +9,11 @@ import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
 import { traceStep } from '../output/trace';
-import { runPlans, startOf } from '../run-plans';
+import { runPlans, startOf } from '../run/run-plans';
 import { collecting, planWave, type WaveState } from '../../../client/step/wave-plan';
 import { recordEnds, waveResult } from '../../../client/step/wave-result';
 import { shortly, STORED_VERSION, type SleepState } from './state';
+import type { Step } from '../step';
 
 /** The state of a sleeping batch. It repeats generation ids, because rows can be deleted. */
 export type BatchState = SleepState & WaveState;
@@ -40,13 +39,13 @@ interface WaveTerms {
 /**
  * Runs one wave: collects what has ended, fills the free slots, and stops when nothing is due to end soon.
  *
- * @param context the step itself, or a wave that acts as the step
+ * @param step the step itself, or a wave that acts as the step
  * @param planned the valid items of the step
  * @param state what earlier waves reported; `sleepsFrom` is 0 for the first wave
  * @throws GenerationError `record_unavailable`
  */
 export async function runWave(
-	context: IExecuteFunctions,
+	step: Step,
 	planned: Plan[],
 	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
 	{ checks, rests = true }: WaveTerms = {},
@@ -54,28 +53,28 @@ export async function runWave(
 	const jobs = planned.map(({ job }) => {
 		return { ...(job as CreateJob), tried: state.tried[job.itemIndex] };
 	});
-	const rows = await rowsOf(context, jobs, Object.values(state.unrecorded));
+	const rows = await rowsOf(step, jobs, Object.values(state.unrecorded));
 	const now = wallClock.now();
 	const mostNew = rests ? undefined : Infinity;
-	const start = await startOf(context, checks);
-	const batch = context.getExecutionId();
+	const start = await startOf(step, checks);
+	const batch = step.execution;
 	const isFirst = state.sleepsFrom === 0;
 	const earlier = isFirst ? earlierRounds(rows, batch, start.journal) : state.earlier;
 	const plan = planWave(jobs, { ...state, earlier }, rows, batch, now, mostNew);
 	const sleptMs = isFirst ? 0 : now - state.sleepsFrom;
 	const shift = new Shift(wallClock, { sleptMs, durations: state.durations });
 	const options = { ...start.options, spentBefore: plan.spentBefore };
-	const record = await openRecord(context, start.journal, plan.sources);
+	const record = await openRecord(step, start.journal, plan.sources);
 	const plans = plan.jobs.map((job) => ({ job, download: null }));
 	const run = async () => {
 		const terms = { ...start, options, ...(rests && { shift }) };
-		const ran = await runPlans(context, plans, terms, record);
+		const ran = await runPlans(step, plans, terms, record);
 		if (record) recordEnds(record, plan, ran.outcomes);
 		return ran;
 	};
 	const result = await run().finally(async () => await record?.close());
-	traceStep(context, { ...result, jobs });
-	const stopOnError = !continuesOnError(context);
+	traceStep(step, { ...result, jobs });
+	const stopOnError = !continuesOnError(step);
 	const { nextAt, ...found } = waveResult(
 		plan,
 		result,

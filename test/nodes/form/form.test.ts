@@ -32,8 +32,8 @@ const FIELDS: INodeProperties[] = [
 ];
 
 function read(parameters: object) {
-	const { context } = contextOf({ parameters: parameters as never });
-	return readForm(context, 0, FIELDS);
+	const { step } = contextOf({ parameters: parameters as never });
+	return readForm(step, 0, FIELDS);
 }
 
 const UNTOUCHED = { model: null, prompt: null, wait: true, inputs: { input: [] }, options: {} };
@@ -120,12 +120,12 @@ describe('a form', () => {
 	});
 
 	it('names the field that n8n could not evaluate, and why', () => {
-		const { context } = contextOf();
-		context.getNodeParameter = (name: string) => {
-			if (name !== 'prompt') return null as never;
+		const { step } = contextOf();
+		step.parameter = (name: string) => {
+			if (name !== 'prompt') return null;
 			throw new Error('Referenced node is unexecuted.');
 		};
-		const read = () => readForm(context, 0, FIELDS);
+		const read = () => readForm(step, 0, FIELDS);
 		expect(read).toThrow(InvalidInputError);
 		expect(read).toThrow(
 			expect.objectContaining({

@@ -11,7 +11,7 @@ import { stepOptions, stepOptionsOf } from '../../../nodes/shared/form/step-opti
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { contextOf } from '../../support/context';
 
-const step = contextOf().context;
+const step = contextOf().step;
 
 describe('the options of running', () => {
 	it('have the defaults of the contract', () => {
@@ -62,7 +62,7 @@ describe('the options of running', () => {
 
 describe('the options of the whole step', () => {
 	const read = async (...options: unknown[]) =>
-		await stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).context);
+		await stepOptionsOf(contextOf({ parameters: options.map(byPath), items: [] }).step);
 	/** Builds parameters by the paths that n8n uses to find an option. */
 	const byPath = (options: unknown): IDataObject =>
 		Object.fromEntries(
@@ -94,7 +94,7 @@ describe('the options of the whole step', () => {
 	it('may all come from one expression', async () => {
 		const node = { parameters: { runOptions: '={{ $json.options }}' } };
 		const given = async (runOptions: IDataObject) =>
-			await stepOptionsOf(contextOf({ node, parameters: { runOptions } }).context);
+			await stepOptionsOf(contextOf({ node, parameters: { runOptions } }).step);
 		expect((await given({ maxConcurrent: 2 })).maxConcurrent).toBe(2);
 	});
 });
@@ -140,7 +140,7 @@ describe('what an order is made from', () => {
 	const recipe = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
 		recipes(parameters, json).request;
 	const recipes = (parameters: IDataObject, json: IDataObject = { a: 1 }) =>
-		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).context, 0);
+		recipeOf(contextOf({ items: [{ json }], node: { parameters } as Partial<INode> }).step, 0);
 
 	it('keeps the idempotency key separate', () => {
 		const named = (idempotencyKey: string) => recipes({ ...written, options: { idempotencyKey } });
@@ -171,7 +171,7 @@ describe('what an order is made from', () => {
 	it('differs for another item, such as the arguments of another tool call', () => {
 		expect(recipe(written, { a: 2 })).not.toBe(recipe(written));
 		const items = [{ json: { a: 1 } }, { json: { a: 2 } }];
-		const { context } = contextOf({ items, node: { parameters: written } });
-		expect(recipeOf(context, 1).request).toBe(recipe(written, { a: 2 }));
+		const { step } = contextOf({ items, node: { parameters: written } });
+		expect(recipeOf(step, 1).request).toBe(recipe(written, { a: 2 }));
 	});
 });

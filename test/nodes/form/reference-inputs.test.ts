@@ -1,22 +1,23 @@
-import type { IBinaryData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { InvalidInputError, MAX_INLINE_BYTES } from '../../../nodes/shared/form/checks';
 import { readForm } from '../../../nodes/shared/form/form';
 import { referenceInputs, referenceInputsField } from '../../../nodes/shared/form/reference-inputs';
+import type { Step } from '../../../nodes/shared/step';
 import { contextOf } from '../../support/context';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const DATA = `data:image/png;base64,${PNG.toString('base64')}`;
 
-async function inputsOf(context: IExecuteFunctions) {
-	return await referenceInputs(context, 0, readForm(context, 0, [referenceInputsField]));
+async function inputsOf(step: Step) {
+	return await referenceInputs(step, 0, readForm(step, 0, [referenceInputsField]));
 }
 
 /** Reads the inputs of one item with one file, `photo`. */
 function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = PNG) {
 	const read: string[] = [];
 	const photo = { data: bytes.toString('base64'), mimeType: 'image/png', ...file };
-	const { context } = contextOf({
+	const { step } = contextOf({
 		parameters: { referenceInputs: { input } },
 		items: [{ json: {}, binary: { photo } }],
 		helpers: {
@@ -26,13 +27,13 @@ function reading(input: IDataObject[], file: Partial<IBinaryData> = {}, bytes = 
 			},
 			prepareBinaryData: async () => ({ ...photo, id: 'filesystem-v2:1' }),
 			createBinarySignedUrl: () => 'http://localhost:5678/rest/binary-data/signed?token=a',
-			getBinaryDataBuffer: async (_: number, name: string) => {
-				read.push(name);
+			getBinaryDataBuffer: async (_: number, file: object) => {
+				if (file === photo) read.push('photo');
 				return bytes;
 			},
 		},
 	});
-	return { read, load: async () => await inputsOf(context) };
+	return { read, load: async () => await inputsOf(step) };
 }
 
 describe('a reference input', () => {
@@ -81,7 +82,7 @@ describe('a reference input', () => {
 	});
 
 	it('is absent if none is given', async () => {
-		expect(await (await inputsOf(contextOf().context))()).toEqual([]);
+		expect(await (await inputsOf(contextOf().step))()).toEqual([]);
 	});
 
 	it.each<[string, IDataObject, RegExp]>([
@@ -168,7 +169,7 @@ describe('a reference input', () => {
 
 	it('written inline is read again when it is the item’s turn, and not kept until then', async () => {
 		const parameters = { referenceInputs: { input: [{ source: 'data', data: DATA }] } };
-		const load = await inputsOf(contextOf({ parameters }).context);
+		const load = await inputsOf(contextOf({ parameters }).step);
 		const later = 'data:image/png;base64,AAAA';
 		parameters.referenceInputs.input[0].data = later;
 		expect(await load()).toEqual([{ type: 'image', source: 'data', value: later }]);

@@ -13,9 +13,9 @@ function service(read: () => Promise<object>, cancel?: AbortSignal) {
 		sent++;
 		return { statusCode: 200, body: { id: 'x', status: 'pending' } };
 	};
-	const { context } = contextOf({ cancel, helpers: { httpRequestWithAuthentication } });
-	context.getCredentials = read as typeof context.getCredentials;
-	return { client: serviceOf(context, { maxRetries: 0 }), sent: () => sent };
+	const { step } = contextOf({ cancel, helpers: { httpRequestWithAuthentication } });
+	step.n8n.getCredentials = read as typeof step.n8n.getCredentials;
+	return { client: serviceOf(step, { maxRetries: 0 }), sent: () => sent };
 }
 
 /** A service whose credential cannot be read. */

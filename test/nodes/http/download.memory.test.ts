@@ -15,7 +15,7 @@ const MOST_TURNS = 100;
 /** A step may go on for hours, and have thousands of files. */
 it('a file that is stored is not held by the step, which goes on', async () => {
 	const bodies: Array<WeakRef<object>> = [];
-	const { context } = contextOf({
+	const { step } = contextOf({
 		helpers: {
 			httpRequest: async () => {
 				const body = new PassThrough().end(Buffer.alloc(100_000, 1));
@@ -33,7 +33,7 @@ it('a file that is stored is not held by the step, which goes on', async () => {
 	const stop = new AbortController();
 	const request = { generation, fileName: 'a', refresh: async () => generation };
 	for (let files = 0; files < 3; files++) {
-		await download(context, { ...request, signal: stop.signal });
+		await download(step, { ...request, signal: stop.signal });
 	}
 	const held = () => bodies.filter((body) => body.deref() !== undefined).length;
 	// A stream that has ended may be held by the event loop for a few more turns, and by the check itself for one.

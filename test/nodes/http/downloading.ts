@@ -45,7 +45,7 @@ export async function downloading({
 	...given
 }: World) {
 	const statuses = [statusCode].flat();
-	const { context } = contextOf({
+	const { step } = contextOf({
 		helpers: {
 			httpRequest: async (options: IHttpRequestOptions) => {
 				const [status] = statuses.length > 1 ? statuses.splice(0, 1) : statuses;
@@ -56,7 +56,7 @@ export async function downloading({
 	});
 	const { signal } = new AbortController();
 	const refresh = async () => generation;
-	return await download(context, { generation, fileName: 'a', refresh, signal, ...given });
+	return await download(step, { generation, fileName: 'a', refresh, signal, ...given });
 }
 
 /** A byte that does not occur in text. */

@@ -19,7 +19,7 @@ describe('the probe of a presigned URL', () => {
 				return { statusCode, headers, body };
 			},
 		};
-		return { sent, probe: probeWith(contextOf({ cancel, helpers }).context) };
+		return { sent, probe: probeWith(contextOf({ cancel, helpers }).step) };
 	}
 
 	/** Returns a body that never ends. */
@@ -96,8 +96,8 @@ describe('the probe of a presigned URL', () => {
 			sent.push(options);
 			throw new Error('reset');
 		};
-		const { context } = contextOf({ helpers: { httpRequest } });
-		await expect(probeWith(context)(url)).rejects.toThrow('reset');
+		const { step } = contextOf({ helpers: { httpRequest } });
+		await expect(probeWith(step)(url)).rejects.toThrow('reset');
 		expect(sent[0].abortSignal?.aborted).toBe(true);
 	});
 
@@ -116,8 +116,8 @@ describe('the probe of a presigned URL', () => {
 				sent.push(options);
 				return await new Promise<never>(() => undefined);
 			};
-			const { context } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
-			const probed = probeWith(context)(url, look.signal);
+			const { step } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
+			const probed = probeWith(step)(url, look.signal);
 			setImmediate(() => (what === 'Stop' ? stop : look).abort());
 			await expect(probed).rejects.toThrow(/abort/);
 			expect(sent[0].abortSignal?.aborted).toBe(true);

@@ -4,10 +4,9 @@ import type { SlotPool } from '../../../client/orders/slot-pool';
 import { withSlots } from '../../../nodes/shared/http/slots';
 
 const node = (id?: string | null) => ({
-	getNode: () =>
-		({
-			...(id !== undefined && { credentials: { mediaGenerationApi: { id, name: 'x' } } }),
-		}) as INode,
+	node: {
+		...(id !== undefined && { credentials: { mediaGenerationApi: { id, name: 'x' } } }),
+	} as INode,
 });
 
 /** Runs steps with these credentials at the same time, and returns the pool that each one gets. */

@@ -26,7 +26,7 @@ function waiting({
 	const time = new VirtualTime(0);
 	const sleep = jest.spyOn(wallClock, 'sleep');
 	sleep.mockImplementation(async (ms, signal) => await time.sleep(ms, signal));
-	const { context } = contextOf({
+	const { step } = contextOf({
 		credentials,
 		cancel,
 		helpers: {
@@ -44,12 +44,12 @@ function waiting({
 			},
 		},
 	});
-	const read = context.getCredentials.bind(context);
-	context.getCredentials = async (type, index) => {
+	const read = step.n8n.getCredentials.bind(step.n8n);
+	step.n8n.getCredentials = async (type, index) => {
 		await readCredential?.();
 		return await read(type, index);
 	};
-	return { send: connect(context), left, ended, time };
+	return { send: connect(step), left, ended, time };
 }
 
 const GET = { method: 'GET', path: '/v1/models' } as const;
@@ -83,8 +83,8 @@ describe('an aborted request', () => {
 				return await new Promise<never>(() => undefined);
 			};
 			const helpers = { httpRequestWithAuthentication };
-			const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
-			await expect(connect(context)(GET, look.signal)).rejects.toThrow(/abort/);
+			const { step } = contextOf({ credentials, cancel: stop.signal, helpers });
+			await expect(connect(step)(GET, look.signal)).rejects.toThrow(/abort/);
 		},
 	);
 
@@ -116,9 +116,9 @@ describe('an aborted request', () => {
 			return { statusCode: 200, body: {} };
 		};
 		const helpers = { httpRequestWithAuthentication };
-		const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
+		const { step } = contextOf({ credentials, cancel: stop.signal, helpers });
 		time.at(1000, () => stop.abort());
-		await expect(time.run(connect(context)(POST))).resolves.toMatchObject({ status: 200 });
+		await expect(time.run(connect(step)(POST))).resolves.toMatchObject({ status: 200 });
 		expect(sleep.mock.calls.map(([ms, signal]) => [ms, signal?.aborted])).toEqual([[5000, true]]);
 	});
 
@@ -139,8 +139,8 @@ describe('an aborted request', () => {
 		const stop = new AbortController();
 		const httpRequestWithAuthentication = async () => ({ statusCode: 200, body: {} });
 		const helpers = { httpRequestWithAuthentication };
-		const { context } = contextOf({ credentials, cancel: stop.signal, helpers });
-		await connect(context)(POST);
+		const { step } = contextOf({ credentials, cancel: stop.signal, helpers });
+		await connect(step)(POST);
 		stop.abort();
 		expect(sleep).not.toHaveBeenCalled();
 	});
@@ -172,13 +172,13 @@ describe('a process that is paused while a request is under way', () => {
 		let answer = () => {};
 		const httpRequestWithAuthentication = async () =>
 			await new Promise((resolve) => (answer = () => resolve({ statusCode: 200, body: {} })));
-		const { context } = contextOf({ credentials, helpers: { httpRequestWithAuthentication } });
+		const { step } = contextOf({ credentials, helpers: { httpRequestWithAuthentication } });
 		const fireAt = async (index: number, ms: number) => {
 			now = ms;
 			timers[index].fire();
 			await new Promise((resolve) => setImmediate(resolve));
 		};
-		return { sent: connect(context)(POST), timers, fireAt, answer: () => answer() };
+		return { sent: connect(step)(POST), timers, fireAt, answer: () => answer() };
 	}
 
 	it('gets the response that arrived in the meantime, although its timer fires first', async () => {

@@ -18,7 +18,7 @@ function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSigna
 	const { apiKey = KEY, cancel } = given;
 	const sent: IHttpRequestOptions[] = [];
 	const named: string[] = [];
-	const { context } = contextOf({
+	const { step } = contextOf({
 		cancel,
 		credentials: { ...credentials, apiKey },
 		helpers: {
@@ -33,13 +33,13 @@ function answering(answer: Answer, given: { apiKey?: string; cancel?: AbortSigna
 			},
 		},
 	});
-	return { context, sent, named };
+	return { step, sent, named };
 }
 
 describe('a request', () => {
 	it('goes to the service’s address with the credential, and follows no redirect', async () => {
-		const { context, sent, named } = answering({ statusCode: 200, body: { id: 'x' } });
-		const send = connect(context);
+		const { step, sent, named } = answering({ statusCode: 200, body: { id: 'x' } });
+		const send = connect(step);
 		const request = {
 			method: 'GET',
 			path: '/v1/models',
@@ -63,20 +63,20 @@ describe('a request', () => {
 	});
 
 	it('takes its body along, and never the key: that is the credential’s', async () => {
-		const { context, sent } = answering({ statusCode: 200, body: {} });
+		const { step, sent } = answering({ statusCode: 200, body: {} });
 		const body = { prompt: 'A cat' };
-		await connect(context)({ method: 'POST', path: '/v1/images/generations', body });
+		await connect(step)({ method: 'POST', path: '/v1/images/generations', body });
 		expect(sent[0]).toMatchObject({ method: 'POST', body });
 		expect(JSON.stringify(sent)).not.toContain(KEY);
 	});
 
 	it('rejects as n8n’s helper does', async () => {
 		const failure = new Error('socket hang up');
-		const { context } = contextOf({
+		const { step } = contextOf({
 			credentials,
 			helpers: { httpRequestWithAuthentication: async () => await Promise.reject(failure) },
 		});
-		const send = connect(context);
+		const send = connect(step);
 		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
 	});
 });
@@ -85,7 +85,7 @@ describe('a request', () => {
 function edited(...readings: Array<{ baseUrl?: string; apiKey?: string }>) {
 	const sent: string[] = [];
 	let reads = 0;
-	const { context } = contextOf({
+	const { step } = contextOf({
 		helpers: {
 			httpRequestWithAuthentication: async function (
 				this: IExecuteFunctions,
@@ -101,9 +101,9 @@ function edited(...readings: Array<{ baseUrl?: string; apiKey?: string }>) {
 			},
 		},
 	});
-	context.getCredentials = async <T extends object>() =>
+	step.n8n.getCredentials = async <T extends object>() =>
 		({ ...credentials, ...readings[Math.min(reads++, readings.length - 1)] }) as T;
-	return { send: connect(context), sent };
+	return { send: connect(step), sent };
 }
 
 const KEYS = ['svc_live_old', 'svc_live_new'];
@@ -150,8 +150,8 @@ describe('a credential that is edited while a step runs', () => {
 describe('the key', () => {
 	it.each([400, 401, 403, 500])('is removed from what a %i says about it', async (statusCode) => {
 		const body = { error: { code: 'invalid_api_key', message: `No such key: ${KEY} (${KEY})` } };
-		const { context } = answering({ statusCode, body });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		const { step } = answering({ statusCode, body });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({
 			status: statusCode,
 			body: {
@@ -162,46 +162,46 @@ describe('the key', () => {
 
 	it('is left where it is part of an answer that is no error: an id or a URL would be another', async () => {
 		const body = { id: `gen-${KEY}`, data: [{ url: `https://storage/${KEY}` }] };
-		const { context } = answering({ statusCode: 200, body });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		const { step } = answering({ statusCode: 200, body });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({ status: 200, body });
 	});
 
 	it('is removed from the reason of a failed generation', async () => {
 		const body = { id: `gen-${KEY}`, status: 'failed', error: { message: `Bad key ${KEY}` } };
-		const { context } = answering({ statusCode: 200, body });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		const { step } = answering({ statusCode: 200, body });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
 		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
 	});
 
 	it('is removed wherever an error repeats it: in lists, and in nested values', async () => {
 		const said = (key: string) => [`Bad key ${key}`, { tried: [key, 1, null] }];
-		const { context } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/generations/x' });
+		const { step } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
 		expect(answer.body).toEqual({ id: 'x', error: said('[API key]') });
 	});
 
 	it('that is the name of a field leaves the answer readable', async () => {
 		const body = { error: { message: 'There is no error' } };
-		const { context } = answering({ statusCode: 400, body }, { apiKey: 'error' });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		const { step } = answering({ statusCode: 400, body }, { apiKey: 'error' });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer.body).toEqual({ error: { message: 'There is no [API key]' } });
 	});
 
 	it.each(['a page', undefined, null])('is searched for in any response: %j', async (body) => {
-		const { context } = answering({ statusCode: 500, body });
-		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		const { step } = answering({ statusCode: 500, body });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({ status: 500, body });
 	});
 
 	it('that is empty removes nothing', async () => {
-		const { context } = contextOf({
+		const { step } = contextOf({
 			credentials: { baseUrl: 'https://api.example.com', apiKey: '' },
 			helpers: {
 				httpRequestWithAuthentication: async () => ({ statusCode: 401, body: { error: 'no' } }),
 			},
 		});
-		const answer = await connect(context)({ method: 'GET', path: '/v1/models' });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer.body).toEqual({ error: 'no' });
 	});
 });

@@ -188,10 +188,10 @@ function outcomesWith(error: GenerationError): Array<Outcome<never>> {
 	];
 }
 
-const { context } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
+const { step } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
 const kept = storedOrders({ id: 'another', status: 'pending' });
-const shownAlone = ERRORS.map((error) => nodeError(context, error, 0));
-const shownOfStep = ERRORS.map((error) => stepError(context, error, 0, outcomesWith(error), kept));
+const shownAlone = ERRORS.map((error) => nodeError(step, error, 0));
+const shownOfStep = ERRORS.map((error) => stepError(step, error, 0, outcomesWith(error), kept));
 const texts = [...shownAlone, ...shownOfStep].map(({ message, description }) => ({
 	title: message,
 	description: description ?? '',
@@ -255,7 +255,7 @@ describe('every error', () => {
 
 	it('says the same in the item that the workflow goes on with, as it stands', () => {
 		for (const error of ERRORS) {
-			const [{ json }] = outputItems(context, [{ kind: 'error', error }]);
+			const [{ json }] = outputItems(step, [{ kind: 'error', error }]);
 			const said = String(json.error);
 			expect(said).toContain(error.message);
 			expect(said).not.toContain('&lt;');

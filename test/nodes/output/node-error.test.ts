@@ -11,7 +11,7 @@ import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
 import { storedOrders } from '../../support/stored-orders';
 
-const { context } = contextOf();
+const { step } = contextOf();
 
 const failed = new GenerationError({
 	title: 'The generation failed: Out of paint',
@@ -27,7 +27,7 @@ function done(id: string, status: string): Outcome<null> {
 
 describe('an error as n8n shows it', () => {
 	it('has title, description, status, code and item', () => {
-		const error = nodeError(context, failed.with({ status: 422 }), 3);
+		const error = nodeError(step, failed.with({ status: 422 }), 3);
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error).toMatchObject({
 			message: 'The generation failed: Out of paint',
@@ -43,7 +43,7 @@ describe('an error as n8n shows it', () => {
 		'keeps its own title and advice at %i, although n8n has its own texts for the status',
 		(status) => {
 			const own = errorFromResponse(refusal(status, 'brand_new', 'Words'), true);
-			const error = nodeError(context, own, 0);
+			const error = nodeError(step, own, 0);
 			expect(error.message).toBe(own.message);
 			expect(error.description).toContain(own.description);
 			expect(error.messages).toEqual(['Words']);
@@ -55,13 +55,13 @@ describe('an error as n8n shows it', () => {
 		'keeps its own title if the message of the service contains %s',
 		(word) => {
 			const title = `The generation failed: Upstream said ${word} and 404`;
-			expect(nodeError(context, failed.with({ title }), 0).message).toBe(title);
+			expect(nodeError(step, failed.with({ title }), 0).message).toBe(title);
 		},
 	);
 
 	it('puts everything into the message for an agent, which sees nothing else', () => {
 		const tool = contextOf({ isTool: true });
-		const error = nodeError(tool.context, failed, 0);
+		const error = nodeError(tool.step, failed, 0);
 		expect(error.message).toBe(
 			'The generation failed: Out of paint. The credits were refunded. Change the prompt. Code: generation_failed. Generation: x (failed).',
 		);
@@ -69,18 +69,18 @@ describe('an error as n8n shows it', () => {
 
 	it('has the category of the error, if it is known', () => {
 		const refused = errorFromResponse(refusal(402, 'insufficient_credits'), true);
-		expect(nodeError(context, refused, 0).failure).toEqual({ cause: 'quota-exhausted' });
-		expect(nodeError(context, failed, 0).failure).toBeUndefined();
+		expect(nodeError(step, refused, 0).failure).toEqual({ cause: 'quota-exhausted' });
+		expect(nodeError(step, failed, 0).failure).toBeUndefined();
 	});
 
 	it('has its message in the stack too, which is what n8n logs', () => {
-		const { stack } = nodeError(context, failed, 0);
+		const { stack } = nodeError(step, failed, 0);
 		expect(stack).toMatch(/^NodeApiError: The generation failed: Out of paint\n\s+at /);
 	});
 
 	it('has the stack trace of an unexpected error, which n8n logs, and nothing else of it', () => {
 		const thrown = Object.assign(new TypeError('A mistake of ours'), { config: 'svc_live_secret' });
-		const { cause } = nodeError(context, errorOfJob(thrown, { id: 'x' }), 0);
+		const { cause } = nodeError(step, errorOfJob(thrown, { id: 'x' }), 0);
 		expect(cause).toBeInstanceOf(Error);
 		expect(cause).toMatchObject({
 			name: 'TypeError',
@@ -88,30 +88,26 @@ describe('an error as n8n shows it', () => {
 			stack: thrown.stack,
 		});
 		expect(inspect(cause, { showHidden: true })).not.toContain('secret');
-		expect(nodeError(context, failed, 0).cause).toBeUndefined();
+		expect(nodeError(step, failed, 0).cause).toBeUndefined();
 	});
 
 	it('shows the message of the service unchanged, although n8n renders HTML', () => {
 		const title = 'The generation failed: <b>No</b> & <img src=x>';
-		const error = nodeError(
-			context,
-			failed.with({ title, description: 'Use <width>x<height>' }),
-			0,
-		);
+		const error = nodeError(step, failed.with({ title, description: 'Use <width>x<height>' }), 0);
 		expect(error.message).toBe('The generation failed: ‹b›No‹/b› & ‹img src=x›');
 		expect(error.description).toMatch(/Use &lt;width&gt;x&lt;height&gt;\./);
-		const tool = nodeError(contextOf({ isTool: true }).context, failed.with({ title }), 0);
+		const tool = nodeError(contextOf({ isTool: true }).step, failed.with({ title }), 0);
 		expect(tool.message).toContain(title);
 	});
 
 	it('has no status if there was no response', () => {
-		expect(nodeError(context, failed, 0).httpCode).toBeNull();
+		expect(nodeError(step, failed, 0).httpCode).toBeNull();
 	});
 });
 
 describe('the error of a step that stops', () => {
 	it('names the item, the cause and its code', () => {
-		const error = stepError(context, failed.with({ status: 500 }), 2, []);
+		const error = stepError(step, failed.with({ status: 500 }), 2, []);
 		expect(error.message).toBe(failed.message);
 		expect(error.description).toBe(
 			'The credits were refunded. Change the prompt. Code: generation_failed, HTTP 500. Refunded: x.',
@@ -127,7 +123,7 @@ describe('the error of a step that stops', () => {
 			{ kind: 'stopped', generation: { id: 'c' } },
 			{ kind: 'stopped', generation: null },
 		];
-		const error = stepError(context, failed, 1, outcomes);
+		const error = stepError(step, failed, 1, outcomes);
 		expect(error.description).toMatch(/Change the prompt\./);
 		expect(error.description).toContain(
 			'1 item was skipped. 2 generations have already been charged.',
@@ -142,7 +138,7 @@ describe('the error of a step that stops', () => {
 
 	it('names an id that was given by the user and never checked, and does not call it paid for', () => {
 		const waiting: Outcome<null> = { kind: 'stopped', generation: { id: 'typed' } };
-		const error = stepError(context, failed, 1, [waiting, { kind: 'error', error: failed }]);
+		const error = stepError(step, failed, 1, [waiting, { kind: 'error', error: failed }]);
 		expect(error.description).toContain('Not checked: typed.');
 		expect(error.description).not.toContain('paid for');
 		expect(error.context.generations).toEqual([]);
@@ -151,7 +147,7 @@ describe('the error of a step that stops', () => {
 	it('names what earlier tries were charged for, each once', () => {
 		const kept = storedOrders({ id: 'a', status: 'pending' }, { id: 'b' });
 		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
-		const error = stepError(context, failed, 1, outcomes, kept);
+		const error = stepError(step, failed, 1, outcomes, kept);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: null },
@@ -162,7 +158,7 @@ describe('the error of a step that stops', () => {
 	});
 
 	it('tells an agent that another call of the tool pays again', () => {
-		const { context: tool } = contextOf({ isTool: true });
+		const { step: tool } = contextOf({ isTool: true });
 		const kept = storedOrders({ id: 'a', status: 'pending' });
 		const { message } = stepError(tool, failed, 0, [], kept);
 		expect(message).toMatch(
@@ -172,7 +168,7 @@ describe('the error of a step that stops', () => {
 	});
 
 	it('advises no retry if the step itself was charged for nothing', () => {
-		const waited = stepError(context, failed, 1, [done('a', 'processing')], storedOrders());
+		const waited = stepError(step, failed, 1, [done('a', 'processing')], storedOrders());
 		expect(waited.description).toContain('1 generation has already been charged.');
 		expect(waited.description).not.toContain('Retry');
 	});
@@ -180,11 +176,11 @@ describe('the error of a step that stops', () => {
 	it('names the other items that may have been charged because their responses were lost', () => {
 		const lost: Outcome<null> = { kind: 'error', error: uncertainCharge(null) };
 		const outcomes: Array<Outcome<null>> = [lost, done('a', 'completed'), lost, lost];
-		const { context: four } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
+		const { step: four } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
 		expect(stepError(four, uncertainCharge(null), 2, outcomes).description).toContain(
 			'Items 1, 4 of 4 may have been charged.',
 		);
-		expect(stepError(context, failed, 1, [done('a', 'completed')]).description).not.toContain(
+		expect(stepError(step, failed, 1, [done('a', 'completed')]).description).not.toContain(
 			'not known',
 		);
 	});
@@ -193,7 +189,7 @@ describe('the error of a step that stops', () => {
 		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, { itemIndex: 0 }) };
 		const broken: Outcome<null> = { kind: 'error', error: failed };
 		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
-		const { description } = stepError(context, failed, 0, [broken, unsent, broken, stopped]);
+		const { description } = stepError(step, failed, 0, [broken, unsent, broken, stopped]);
 		expect(description).toContain('1 more item failed, and 2 items were skipped.');
 	});
 
@@ -209,20 +205,20 @@ describe('the error of a step that stops', () => {
 				error: failed,
 			}),
 		);
-		const { description } = stepError(context, failed, 0, outcomes);
+		const { description } = stepError(step, failed, 0, outcomes);
 		if (words === null) expect(description).not.toContain('more item');
 		else expect(description).toContain(words);
 	});
 
 	it('does not mention charges if there were none', () => {
-		const { description, context: details } = stepError(context, failed, 0, []);
+		const { description, context: details } = stepError(step, failed, 0, []);
 		expect(description).not.toContain('paid');
 		expect(details.generations).toEqual([]);
 	});
 });
 
 it('counts the items of a failed step from 1 for people, and from 0 for programs', () => {
-	const { context: twelve } = contextOf({
+	const { step: twelve } = contextOf({
 		items: Array.from({ length: 12 }, () => ({ json: {} })),
 	});
 	const error = stepError(twelve, failed, 2, []);
@@ -230,7 +226,7 @@ it('counts the items of a failed step from 1 for people, and from 0 for programs
 	expect(error.context.itemIndex).toBe(2);
 	// The editor would add an index that it finds to the title: [item 2].
 	expect(Object.keys(error.context)).not.toContain('itemIndex');
-	expect(Object.keys(stepError(context, failed, 0, []).context)).toContain('itemIndex');
+	expect(Object.keys(stepError(step, failed, 0, []).context)).toContain('itemIndex');
 });
 
 describe('the request, which holds the key,', () => {
@@ -241,7 +237,7 @@ describe('the request, which holds the key,', () => {
 			config: { headers: { Authorization: `Bearer ${secret}` } },
 			request: { key: secret },
 		};
-		const error = stepError(context, errorFromResponse(answer, true), 0, []);
+		const error = stepError(step, errorFromResponse(answer, true), 0, []);
 		const shown = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error)];
 		expect(shown.join('')).not.toContain(secret);
 	});
@@ -254,14 +250,14 @@ describe('what a step that stops has paid for', () => {
 		(error.context.generations as Array<{ id: string }>).map(({ id }) => id);
 
 	it('does not contain a refunded generation, even if the journal has it', () => {
-		const error = stepError(context, failed, 0, [], entries('x', 'b'));
+		const error = stepError(step, failed, 0, [], entries('x', 'b'));
 		expect(paidIn(error)).toEqual(['b']);
 		expect(error.description).toMatch(/Refunded: x\. Charged: b \(pending\)\.$/);
 	});
 
 	it('is each generation once, of this try and of earlier ones', () => {
 		const outcomes = [done('a', 'completed'), done('b', 'completed')];
-		expect(paidIn(stepError(context, failed, 2, outcomes, entries('b', 'c')))).toEqual([
+		expect(paidIn(stepError(step, failed, 2, outcomes, entries('b', 'c')))).toEqual([
 			'a',
 			'b',
 			'c',
@@ -270,13 +266,13 @@ describe('what a step that stops has paid for', () => {
 
 	it('does not count the generation that the error is about', () => {
 		const own = failed.with({ charge: 'paid', code: 'timeout' });
-		const { description } = stepError(context, own, 0, [{ kind: 'error', error: own }]);
+		const { description } = stepError(step, own, 0, [{ kind: 'error', error: own }]);
 		expect(description).not.toMatch(/already been charged|Refunded/);
 		expect(description).toMatch(/Charged: x \(failed\)\.$/);
 	});
 
 	it('does not mention other items if there are none', () => {
-		const error = stepError(context, failed, 0, [{ kind: 'error', error: failed }]);
+		const error = stepError(step, failed, 0, [{ kind: 'error', error: failed }]);
 		expect(error.description).toBe(
 			'The credits were refunded. Change the prompt. Code: generation_failed. Refunded: x.',
 		);

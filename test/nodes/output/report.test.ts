@@ -45,8 +45,8 @@ const refunded = failed('generation_failed', 'refunded');
 
 describe('the hint after a run', () => {
 	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
-		const { context, hints } = contextOf();
-		summaryHint(context, stats(changes), outcomes);
+		const { step, hints } = contextOf();
+		summaryHint(step, stats(changes), outcomes);
 		return hints;
 	};
 	const saying = (message: string, type = 'warning') => [{ message, location: 'outputPane', type }];
@@ -194,11 +194,9 @@ describe('the hint after a run', () => {
 	);
 
 	it('is left out by releases of n8n that have no hints', () => {
-		const { context } = contextOf();
-		const old = Object.assign(Object.create(context) as typeof context, {
-			addExecutionHints: undefined,
-		});
-		expect(() => summaryHint(old, stats({}), [refunded])).not.toThrow();
+		const { step } = contextOf();
+		Object.assign(step.n8n, { addExecutionHints: undefined });
+		expect(() => summaryHint(step, stats({}), [refunded])).not.toThrow();
 	});
 });
 
@@ -206,8 +204,8 @@ describe('the hint before a batch', () => {
 	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
 
 	it('says what is known, and that the price is unknown', () => {
-		const { context, hints } = contextOf({ items: items(20) });
-		creditsHint(context, 900);
+		const { step, hints } = contextOf({ items: items(20) });
+		creditsHint(step, 900);
 		expect(hints).toEqual([
 			{
 				message: expect.stringMatching(/^900 credits left for 20 items\. .*not known/) as string,
@@ -222,8 +220,8 @@ describe('the hint before a batch', () => {
 		[20, undefined],
 		[20, null],
 	])('is not given for %i items and a balance of %s', (count, balance) => {
-		const { context, hints } = contextOf({ items: items(count) });
-		creditsHint(context, balance);
+		const { step, hints } = contextOf({ items: items(count) });
+		creditsHint(step, balance);
 		expect(hints).toEqual([]);
 	});
 });
@@ -236,8 +234,8 @@ describe('the log message after a stop or an error', () => {
 	const uncertain = failed('uncertain_charge', 'unknown');
 
 	it('names everything that is charged', () => {
-		const { context, warnings } = contextOf();
-		reportEnd(context, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
+		const { step, warnings } = contextOf();
+		reportEnd(step, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
@@ -249,8 +247,8 @@ describe('the log message after a stop or an error', () => {
 	});
 
 	it('does not call an ID charged that the user entered and that was never checked', () => {
-		const { context, warnings } = contextOf();
-		reportEnd(context, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
+		const { step, warnings } = contextOf();
+		reportEnd(step, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
 		expect(warnings).toEqual([
 			{
 				message: 'Stopped while "Pictures" was running. Not checked: a, b.',
@@ -260,15 +258,15 @@ describe('the log message after a stop or an error', () => {
 	});
 
 	it('names the items that may have been charged', () => {
-		const { context, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
-		reportEnd(context, 'Stopped', [stopped, uncertain, uncertain]);
+		const { step, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
+		reportEnd(step, 'Stopped', [stopped, uncertain, uncertain]);
 		expect(warnings[0].message).not.toContain('paid for');
 		expect(warnings[0].message).toContain('Items 2, 3 of 3 may have been charged.');
 	});
 
 	it('is absent if nothing was charged', () => {
-		const { context, warnings } = contextOf();
-		reportEnd(context, 'Stopped', [stopped]);
+		const { step, warnings } = contextOf();
+		reportEnd(step, 'Stopped', [stopped]);
 		expect(warnings).toEqual([]);
 	});
 });

@@ -28,18 +28,18 @@ const failed = new GenerationError({
 describe('the output items', () => {
 	it('always have the same keys, also of a generation of which only the id is known', () => {
 		const outcomes: Array<Outcome<Output>> = [{ kind: 'stopped', generation: { id: 'b' } }];
-		const [{ json }] = outputItems(contextOf().context, outcomes);
+		const [{ json }] = outputItems(contextOf().step, outcomes);
 		const unknown = Object.fromEntries(Object.keys(completed).map((key) => [key, null]));
 		expect(json).toEqual({ ...unknown, id: 'b', timed_out: false });
 	});
 
 	it('have the same keys where the item failed, and two more', () => {
 		const keys = (outcome: Outcome<Output>) =>
-			Object.keys(outputItems(contextOf().context, [outcome])[0].json).sort();
+			Object.keys(outputItems(contextOf().step, [outcome])[0].json).sort();
 		const all = [...Object.keys(completed), 'error', 'error_code'].sort();
 		expect(keys({ kind: 'error', error: failed })).toEqual(all);
 		expect(keys({ kind: 'error', error: failed.with({ generation: completed }) })).toEqual(all);
-		const [{ json }] = outputItems(contextOf().context, [
+		const [{ json }] = outputItems(contextOf().step, [
 			{ kind: 'error', error: failed.with({ generation: null }) },
 		]);
 		expect(json).toMatchObject({ id: null, status: null, url: null, timed_out: false });
@@ -51,7 +51,7 @@ describe('the output items', () => {
 			description: 'Resume it',
 			code: 'CONNECTION_PAUSED',
 		});
-		const [{ json }] = outputItems(contextOf().context, [{ kind: 'error', error }]);
+		const [{ json }] = outputItems(contextOf().step, [{ kind: 'error', error }]);
 		expect(json.error_code).toBe('CONNECTION_PAUSED');
 	});
 
@@ -64,7 +64,7 @@ describe('the output items', () => {
 			{ kind: 'stopped', generation: { id: 'b', status: 'pending' } },
 			{ kind: 'done', generation: completed, output: null },
 		];
-		expect(outputItems(contextOf().context, outcomes)).toEqual([
+		expect(outputItems(contextOf().step, outcomes)).toEqual([
 			{ json: completed, binary: { picture: binary }, pairedItem: { item: 0 } },
 			{ json: expect.objectContaining({ id: 'x' }) as object, pairedItem: { item: 1 } },
 			{
@@ -78,7 +78,7 @@ describe('the output items', () => {
 
 describe('the item of a failure', () => {
 	it('says what happened and to which generation', () => {
-		expect(errorItem(contextOf().context, failed, 0)).toEqual({
+		expect(errorItem(contextOf().step, failed, 0)).toEqual({
 			json: {
 				error: 'The generation failed. Status checks charge nothing. Mend it. Generation: x.',
 				error_code: 'generation_failed',
@@ -91,11 +91,8 @@ describe('the item of a failure', () => {
 
 	it('has no id where there is no generation, and no status where none is known', () => {
 		const bare = failed.with({ generation: null });
-		expect(Object.keys(errorItem(contextOf().context, bare, 0).json)).toEqual([
-			'error',
-			'error_code',
-		]);
-		const known = errorItem(contextOf().context, failed.with({ generation: { id: 'y' } }), 0);
+		expect(Object.keys(errorItem(contextOf().step, bare, 0).json)).toEqual(['error', 'error_code']);
+		const known = errorItem(contextOf().step, failed.with({ generation: { id: 'y' } }), 0);
 		expect(known.json).toMatchObject({ id: 'y' });
 		expect(known.json).not.toHaveProperty('status');
 	});
@@ -105,7 +102,7 @@ describe('the item of a failure', () => {
 			node: { onError: 'continueErrorOutput' },
 			items: [{ json: {} }, { json: { customer: 7, id: 'own' } }],
 		};
-		const item: INodeExecutionData = errorItem(contextOf(given).context, failed, 1);
+		const item: INodeExecutionData = errorItem(contextOf(given).step, failed, 1);
 		expect(item.json).toEqual({
 			customer: 7,
 			error: 'The generation failed. Status checks charge nothing. Mend it. Generation: x.',

@@ -34,7 +34,7 @@ let workflows = 0;
 /** A saved workflow with a table. The table receives calls, and by default responds as usual. */
 function beside(answer: (call: Call) => Rows | undefined = () => undefined, cancel?: AbortSignal) {
 	const calls: Call[] = [];
-	const { context } = contextOf({ cancel });
+	const { step } = contextOf({ cancel });
 	const id = `saved ${++workflows}`;
 	const executeWorkflow: IExecuteFunctions['executeWorkflow'] = async ({ code }, input, _, how) => {
 		const call = {
@@ -47,23 +47,23 @@ function beside(answer: (call: Call) => Rows | undefined = () => undefined, canc
 		const rows = answer(call) ?? [{ json: { id: 'table', name: 'media_generations' } }];
 		return { executionId: '2', data: [rows] };
 	};
-	Object.assign(context, {
+	Object.assign(step.n8n, {
 		getWorkflow: () => ({ id, active: true }),
 		getExecutionId: () => '1',
 		getMode: () => 'manual',
 		executeWorkflow,
 	});
-	return { context, calls };
+	return { step, calls };
 }
 
 /** Opens a table. `calls` contains only the calls made after that. */
 async function opened(...given: Parameters<typeof beside>) {
-	const { context, calls } = beside(...given);
-	const table = await dataTable(context);
+	const { step, calls } = beside(...given);
+	const table = await dataTable(step);
 	calls.length = 0;
 	const call = async (part: Partial<TableCall>) =>
 		await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
-	return { context, calls, call };
+	return { step, calls, call };
 }
 
 const operationsOf = ({ operations }: Call) => operations.map(({ operation }) => operation);
@@ -79,8 +79,8 @@ function evaluated(value: unknown): unknown {
 
 describe('a helper workflow', () => {
 	it('is called by its own workflow for any default of n8n, and is in no list afterwards', async () => {
-		const { context, calls } = beside();
-		await dataTable(context);
+		const { step, calls } = beside();
+		await dataTable(step);
 		expect(calls.length).toBeGreaterThan(0);
 		for (const { code } of calls) {
 			// `any` ends with n8n 3.
@@ -155,8 +155,8 @@ describe('a helper workflow', () => {
 	});
 
 	it('without an output is an error: that is not the same as no row', async () => {
-		const { context, call } = await opened();
-		Object.assign(context, {
+		const { step, call } = await opened();
+		Object.assign(step.n8n, {
 			executeWorkflow: async () => await Promise.resolve({ executionId: '2', data: [null] }),
 		});
 		await expect(call({ keys: ['a'] })).rejects.toThrow('returned no output');
@@ -214,10 +214,10 @@ describe('after the workflow’s timeout, when n8n ends all waits', () => {
 	});
 
 	it('no table is made', async () => {
-		const { context, calls } = beside(() => {
+		const { step, calls } = beside(() => {
 			throw new Error('The execution was cancelled');
 		}, AbortSignal.abort());
-		await expect(dataTable(context)).rejects.toThrow();
+		await expect(dataTable(step)).rejects.toThrow();
 		expect(calls.every(({ awaited }) => awaited)).toBe(true);
 	});
 });
@@ -262,10 +262,10 @@ it.each([
 		type: 'string',
 	}));
 	if (other) columns.push(other as (typeof columns)[number]);
-	const { context, calls } = beside(() => [
+	const { step, calls } = beside(() => [
 		{ json: { id: 'table', name: 'media_generations', columns } },
 	]);
-	await expect(dataTable(context)).rejects.toMatchObject({
+	await expect(dataTable(step)).rejects.toMatchObject({
 		code: 'record_unavailable',
 		details: expect.stringMatching(says) as string,
 	});
@@ -276,12 +276,12 @@ describe('the table', () => {
 	const media = (id: string, name: string) => ({ json: { id, name } });
 
 	it('is the one with exactly that name, although n8n searches by substring', async () => {
-		const { context, calls } = beside(({ operations: [{ operation }] }) =>
+		const { step, calls } = beside(({ operations: [{ operation }] }) =>
 			operation === 'list'
 				? [media('1', 'media_generations_2025'), media('2', 'media_generations')]
 				: [],
 		);
-		const table = await dataTable(context);
+		const table = await dataTable(step);
 		await table({ changes: [], inserts: [], ifMissing: false, keys: ['a'] });
 		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
@@ -289,10 +289,10 @@ describe('the table', () => {
 	});
 
 	it('is created with the columns that people look for first', async () => {
-		const { context, calls } = beside(({ operations: [{ operation }] }) =>
+		const { step, calls } = beside(({ operations: [{ operation }] }) =>
 			operation === 'list' ? [] : undefined,
 		);
-		await dataTable(context);
+		await dataTable(step);
 		const [created] = calls
 			.flatMap(({ operations }) => operations)
 			.filter(({ operation }) => operation === 'create');
@@ -302,10 +302,10 @@ describe('the table', () => {
 
 	it('is looked up once a minute, not in every step', async () => {
 		const now = jest.spyOn(wallClock, 'now').mockReturnValue(1_000_000);
-		const { context, calls } = beside();
+		const { step, calls } = beside();
 		for (const at of [1_000_000, 1_030_000, 1_061_000, 1_062_000]) {
 			now.mockReturnValue(at);
-			await dataTable(context);
+			await dataTable(step);
 		}
 		expect(calls.flatMap(operationsOf)).toEqual(['list', 'list']);
 		now.mockRestore();

@@ -24,7 +24,7 @@ let workflows = 0;
 /** A saved workflow beside a table. */
 function beside({ refuses = () => false, rows = [], cancel }: World) {
 	const writers: unknown[] = [];
-	const { context } = contextOf({ cancel });
+	const { step } = contextOf({ cancel });
 	const id = `saved ${++workflows}`;
 	const executeWorkflow: IExecuteFunctions['executeWorkflow'] = async ({ code }, input) => {
 		const operations = (code?.nodes.slice(1) ?? []).map(({ parameters }) => parameters.operation);
@@ -39,13 +39,12 @@ function beside({ refuses = () => false, rows = [], cancel }: World) {
 			: rows.map((row) => ({ workflow_id: id, ...row }));
 		return { executionId: '2', data: [found.map((json) => ({ json }))] };
 	};
-	Object.assign(context, {
+	Object.assign(step.n8n, {
 		getWorkflow: () => ({ id, active: true }),
-		getExecutionId: () => '1',
 		getMode: () => 'manual',
 		executeWorkflow,
 	});
-	return { context, writers };
+	return { step, writers };
 }
 
 const [a, b] = ['a', 'b'].map((key, index) => creating('A boat', index, { idempotencyKey: key }));
@@ -69,8 +68,8 @@ function withoutPauses(step: AbortSignal): AbortSignal[] {
 it('a table that cannot be read is closed: its heartbeat stops', async () => {
 	const { signal } = new AbortController();
 	const beats = withoutPauses(signal);
-	const { context } = beside({ refuses: (operation) => operation === 'get', cancel: signal });
-	await expect(openRecord(context, stored(), [a, b])).rejects.toMatchObject({
+	const { step } = beside({ refuses: (operation) => operation === 'get', cancel: signal });
+	await expect(openRecord(step, stored(), [a, b])).rejects.toMatchObject({
 		code: 'record_unavailable',
 	});
 	expect(beats.map((one) => one.aborted)).toEqual([true]);
@@ -82,7 +81,7 @@ it('no two steps have the same writer, in any execution', async () => {
 	const { signal: cancel } = new AbortController();
 	withoutPauses(cancel);
 	for (const one of [beside({ refuses, cancel }), beside({ refuses, cancel })]) {
-		const journal = (await openRecord(one.context, stored(), [a])) as TableJournal;
+		const journal = (await openRecord(one.step, stored(), [a])) as TableJournal;
 		const order = await orderIn(journal);
 		await expect(journal.reserve(order)).rejects.toMatchObject({ code: 'record_unavailable' });
 		await journal.close();
@@ -98,9 +97,9 @@ it('a stop ends the wait for another execution', async () => {
 	sleep.mockImplementation(async (ms, until) => await time.sleep(ms, until));
 	const stop = new AbortController();
 	const sent = { key: 'a', node_id: 'node-1', status: SENT, writer: 'b/1' };
-	const { context } = beside({ rows: [{ ...sent, id: 1 }], cancel: stop.signal });
+	const { step } = beside({ rows: [{ ...sent, id: 1 }], cancel: stop.signal });
 	const waiting = async () => {
-		const journal = (await openRecord(context, stored(), [a])) as TableJournal;
+		const journal = (await openRecord(step, stored(), [a])) as TableJournal;
 		time.at(5000, () => stop.abort());
 		const order = await orderIn(journal);
 		await expect(journal.read(order, stop.signal)).rejects.toThrow(CancelledError);

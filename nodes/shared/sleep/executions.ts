@@ -1,73 +1,15 @@
-import { randomUUID } from 'crypto';
-import { type IExecuteFunctions, type INodeProperties, type IRunExecutionData } from 'n8n-workflow';
+import type { IRunExecutionData } from 'n8n-workflow';
 
 import { onAbort, toResult } from '../../../client/async';
-import { cancelSignal } from '../execution';
-import { evaluatedOptions, parameterOrNull } from '../form/unvalidated';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
-import {
-	isCurrent,
-	isState,
-	messageIn,
-	STORED_VERSION,
-	takeIn,
-	type Order,
-	type SleepState,
-} from './state';
-import { actingAs, type KeptParameters } from './acting-as';
+import type { Step } from '../step';
+import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
+import { isCurrent, isState, messageIn, takeIn, type Order, type SleepState } from './state';
 
-/**
- * The step that sleeps, for the waves that work for it. Its items and parameters stay with the execution that
- * sleeps: a wave reads them there, so they are stored once and not with every wave.
- */
-
-const KEPT = 'sleepingBatch';
-
-/**
- * Stores the evaluated parameters of all items with the execution of the step.
- *
- * @param context evaluates each expression only once
- * @param run the run index of the step
- * @returns the secret for the helper workflows of the step
- */
-export function keepParameters(
-	context: IExecuteFunctions,
-	fields: INodeProperties[],
-	run: number,
-): string {
-	const { parameters } = context.getNode();
-	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
-	const items = context
-		.getInputData()
-		.map((_, itemIndex) =>
-			Object.fromEntries(
-				evaluated.map(({ name, default: fallback }) => [
-					name,
-					valueOf(context, name, itemIndex, fallback),
-				]),
-			),
-		);
-	const kept = context.getContext('node') as { [KEPT]?: KeptParameters };
-	// All runs of a step in a loop share it.
-	const secret = kept[KEPT]?.secret ?? randomUUID();
-	kept[KEPT] = { v: STORED_VERSION, secret, run, items } as KeptParameters;
-	return secret;
-}
-
-/** An expression that fails is an error of its item, which was reported before. */
-function valueOf(context: IExecuteFunctions, name: string, itemIndex: number, fallback: unknown) {
-	const isCollection = name === 'options' || name === 'runOptions';
-	return isCollection
-		? evaluatedOptions(context, itemIndex, name)
-		: parameterOrNull(context, name, itemIndex, fallback);
-}
-
-function hasExpression(value: unknown): boolean {
-	return JSON.stringify(value ?? null).includes('"=');
-}
+/** What the executions of a step that sleeps read of each other. */
 
 /** Which step it is: the sleeping execution, the step, and its run. */
 type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
@@ -76,23 +18,19 @@ type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
 
 /**
- * Returns a context in which a wave runs as the step itself.
+ * Returns the step that sleeps, as a wave works for it.
  *
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
  * helper workflow does not know the secret of the step
  * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
  */
-export async function stepOf(
-	context: IExecuteFunctions,
-	order: StepOf,
-	sleeper: Advice,
-): Promise<IExecuteFunctions | null> {
-	if (!isCurrent(order)) throw await otherVersion(context, [order], sleeper);
+export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Promise<Step | null> {
+	if (!isCurrent(order)) throw await otherVersion(helper, [order], sleeper);
 	const { batch, step, run } = order;
-	const secret = secretOf(context);
+	const secret = secretOf(helper);
 	if (secret === null) return null;
 	let isReadable = true;
-	const found = await onceStored(context, batch, (data) => {
+	const found = await onceStored(helper, batch, (data) => {
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
 			| KeptParameters
 			| undefined;
@@ -103,9 +41,9 @@ export async function stepOf(
 		if (!task || !kept || !isReadable || kept.run !== run) return undefined;
 		// n8n stores all items, even those that Execute Once leaves out.
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
-		return actingAs(context, batch, task.node, items, kept);
+		return keptStep(helper, { execution: batch, node: task.node, items, kept });
 	});
-	if (!isReadable) throw await otherVersion(context, [order], sleeper);
+	if (!isReadable) throw await otherVersion(helper, [order], sleeper);
 	return found;
 }
 
@@ -113,10 +51,10 @@ export async function stepOf(
  * True if the supervisor that started a wave sleeps until the wave ends. If n8n was killed before it had stored that, the
  * guard has started another supervisor with waves of its own.
  */
-export async function isAwaited(context: IExecuteFunctions, { by }: Order): Promise<boolean> {
+export async function isAwaited(helper: Step, { by }: Order): Promise<boolean> {
 	if (!by) return true;
 	const read = (data: IRunExecutionData) => taskAsleep(data, by.node);
-	return (await onceStored(context, by.execution, read)) !== null;
+	return (await onceStored(helper, by.execution, read)) !== null;
 }
 
 /**
@@ -124,11 +62,11 @@ export async function isAwaited(context: IExecuteFunctions, { by }: Order): Prom
  * wave that woke it. `null` if there is none.
  */
 export async function stateOf(
-	context: IExecuteFunctions,
+	helper: Step,
 	supervisor: string,
 	{ batch, step, run }: StepOf,
 ): Promise<SleepState | null> {
-	const found = await toResult(async () => await context.getExecutionDataById(supervisor));
+	const found = await toResult(async () => await helper.n8n.getExecutionDataById(supervisor));
 	const { contextData, nodeExecutionStack } = (found.ok && found.value?.executionData) || {};
 	const state: unknown = contextData?.flow?.batch;
 	if (!isState(state) || !isCurrent(state)) return null;
@@ -155,13 +93,13 @@ const STORING = { looks: 12, pauseMs: 5_000 };
  * @returns `null` if the execution has failed, was stopped or deleted, or is not stored as expected in time
  */
 async function onceStored<T>(
-	context: IExecuteFunctions,
+	helper: Step,
 	execution: string,
 	read: (data: IRunExecutionData) => T | null | undefined,
 ): Promise<T | null> {
-	const signal = cancelSignal(context);
+	const { signal } = helper;
 	for (let looks = 0; looks < STORING.looks; looks++) {
-		const data = await context.getExecutionDataById(execution);
+		const data = await helper.n8n.getExecutionDataById(execution);
 		const found = data && !data.resultData.error ? read(data) : null;
 		if (found !== undefined) return found;
 		await wallClock.sleep(STORING.pauseMs, signal);
@@ -186,14 +124,14 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
  * @throws the error of the work
  */
 export async function unlessStopped<T>(
-	step: IExecuteFunctions,
+	step: Step,
 	order: StepOf,
 	sleeper: Advice,
-	work: (step: IExecuteFunctions) => Promise<T>,
+	work: (step: Step) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
 	const stop = new AbortController();
 	const ended = new AbortController();
-	const forget = onAbort(cancelSignal(step), () => stop.abort());
+	const forget = onAbort(step.signal, () => stop.abort());
 	let stopped = false;
 	const watchBatch = async () => {
 		let pauseMs = STOP_CHECK.leastMs;
@@ -208,10 +146,8 @@ export async function unlessStopped<T>(
 		stop.abort();
 	};
 	void watchBatch();
-	const own = { getExecutionCancelSignal: () => stop.signal };
-	const stoppable = Object.assign(Object.create(step) as object, own) as IExecuteFunctions;
 	try {
-		return { result: await work(stoppable), stopped };
+		return { result: await work({ ...step, signal: stop.signal }), stopped };
 	} finally {
 		forget();
 		ended.abort();

@@ -4,12 +4,13 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import type { Model, ModelFilter } from '../../client/api/client';
-import { GenerationError } from '../../client/api/errors';
-import { toResult } from '../../client/async';
-import { sentences, truncate } from '../../client/text';
-import { nodeError } from './output/node-error';
-import { serviceOf } from './http/transport';
+import type { Model, ModelFilter } from '../../../client/api/client';
+import { GenerationError } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
+import { sentences, truncate } from '../../../client/text';
+import { nodeError } from '../output/node-error';
+import { serviceOf } from '../http/transport';
+import { callerIn } from '../step';
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 
@@ -44,11 +45,12 @@ export function modelSearch(type: ModelFilter): ListSearch {
 /** @throws NodeApiError if the catalog cannot be read */
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	// A user is waiting for the list, and can open it again.
-	const service = serviceOf(context, { maxRetries: 1 });
+	const caller = callerIn(context);
+	const service = serviceOf(caller, { maxRetries: 1 });
 	const listed = await toResult(async () => await service.models(type));
 	if (!listed.ok) {
 		throw listed.error instanceof GenerationError
-			? nodeError(context, listed.error, 0)
+			? nodeError(caller, listed.error, 0)
 			: listed.error;
 	}
 	return listed.value;

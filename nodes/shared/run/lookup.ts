@@ -1,15 +1,16 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { toResult } from '../../client/async';
-import { CancelledError } from '../../client/api/errors';
-import { errorOfJob } from '../../client/outcome';
-import type { ServiceClient } from '../../client/api/client';
-import { continuesOnError } from './execution';
-import { stepError } from './output/node-error';
-import { errorItem } from './output/results';
-import { traceStep } from './output/trace';
-import { yieldBefore } from './http/clock';
-import { serviceOf } from './http/transport';
+import { toResult } from '../../../client/async';
+import { CancelledError } from '../../../client/api/errors';
+import { errorOfJob } from '../../../client/outcome';
+import type { ServiceClient } from '../../../client/api/client';
+import { continuesOnError } from '../execution';
+import { stepError } from '../output/node-error';
+import { errorItem } from '../output/results';
+import { traceStep } from '../output/trace';
+import { yieldBefore } from '../http/clock';
+import { serviceOf } from '../http/transport';
+import type { Step } from '../step';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
 export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
@@ -23,12 +24,12 @@ export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
  * @throws NodeApiError for the first item that fails, unless On Error continues
  */
 export async function runLookups(
-	context: IExecuteFunctions,
+	step: Step,
 	fetchEntries: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
 ): Promise<INodeExecutionData[][]> {
-	const lookups = askingOnce(serviceOf(context));
+	const lookups = askingOnce(serviceOf(step));
 	const items: INodeExecutionData[] = [];
-	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
+	for (let itemIndex = 0; itemIndex < step.items.length; itemIndex++) {
 		await yieldBefore(itemIndex);
 		const fetched = await toResult(async () => await fetchEntries(lookups, itemIndex));
 		if (fetched.ok) {
@@ -39,14 +40,14 @@ export async function runLookups(
 		}
 		if (fetched.error instanceof CancelledError) break;
 		const error = errorOfJob(fetched.error, null);
-		if (!continuesOnError(context)) {
-			traceStep(context, {});
-			throw stepError(context, error, itemIndex, []);
+		if (!continuesOnError(step)) {
+			traceStep(step, {});
+			throw stepError(step, error, itemIndex, []);
 		}
-		items.push(errorItem(context, error, itemIndex));
+		items.push(errorItem(step, error, itemIndex));
 	}
 	const balance = items[0]?.json.balance;
-	traceStep(context, typeof balance === 'number' ? { balance } : {});
+	traceStep(step, typeof balance === 'number' ? { balance } : {});
 	return [items];
 }
 

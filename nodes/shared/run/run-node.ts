@@ -1,22 +1,23 @@
-import type { IExecuteFunctions, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { toResult } from '../../client/async';
-import type { GenerationError } from '../../client/api/errors';
-import type { Job } from '../../client/job';
-import { created, errorOfJob, type Outcome } from '../../client/outcome';
-import type { Journal } from '../../client/orders/journal';
-import type { TableJournal } from '../../client/orders/table-journal';
-import { isBeyondLimit } from '../../client/spend-guard';
-import { cancelSignal, continuesOnError } from './execution';
-import { stepError } from './output/node-error';
-import { MOST_OUTPUTS } from './form/fields';
-import { planItems, type Plan, type PlanItem } from './form/plan-items';
-import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from './record/record';
-import { recordHint, reportEnd, reportUnexpected, summaryHint } from './output/report';
-import { paidGenerations } from './output/outcomes';
-import { outputItems, type Output } from './output/results';
-import { traceStep } from './output/trace';
+import { toResult } from '../../../client/async';
+import type { GenerationError } from '../../../client/api/errors';
+import type { Job } from '../../../client/job';
+import { created, errorOfJob, type Outcome } from '../../../client/outcome';
+import type { Journal } from '../../../client/orders/journal';
+import type { TableJournal } from '../../../client/orders/table-journal';
+import { isBeyondLimit } from '../../../client/spend-guard';
+import { continuesOnError } from '../execution';
+import { stepError } from '../output/node-error';
+import { MOST_OUTPUTS } from '../form/fields';
+import { planItems, type Plan, type PlanItem } from '../form/plan-items';
+import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from '../record/record';
+import { recordHint, reportEnd, reportUnexpected, summaryHint } from '../output/report';
+import { paidGenerations } from '../output/outcomes';
+import { outputItems, type Output } from '../output/results';
+import { traceStep } from '../output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
+import type { Step } from '../step';
 
 /**
  * Sleeps while the generations of a step run. It may add failures.
@@ -24,6 +25,7 @@ import { addStats, runPlans, startOf, type StepStart } from './run-plans';
  * @returns the output of the step; `null` if it must go on by itself
  */
 export type Sleep = (
+	step: Step,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
@@ -41,23 +43,23 @@ export type Failures = GenerationError[][];
  * @throws NodeApiError that names the item, the cause and every generation that was charged
  */
 export async function runNode(
-	context: IExecuteFunctions,
+	step: Step,
 	plan: PlanItem,
 	sleep?: Sleep,
 ): Promise<INodeExecutionData[][]> {
-	const plans = await planItems(context, plan);
-	const start = await startOf(context);
+	const plans = await planItems(step, plan);
+	const start = await startOf(step);
 	const { journal } = start;
 	const failures = plans.map((planned, itemIndex) =>
 		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
 	);
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	reportUnexpected(context, failures.flat());
-	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: inOrder(failures, [], []) });
-	throwFirst(context, journal, failures);
+	reportUnexpected(step, failures.flat());
+	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: inOrder(failures, [], []) });
+	throwFirst(step, journal, failures);
 
-	const slept = (await sleep?.(start, planned, failures)) ?? null;
-	return slept ?? (await runToEnd(context, start, planned, failures));
+	const slept = (await sleep?.(step, start, planned, failures)) ?? null;
+	return slept ?? (await runToEnd(step, start, planned, failures));
 }
 
 /**
@@ -68,35 +70,35 @@ export async function runNode(
  * @throws NodeApiError as `runNode` does
  */
 export async function runToEnd(
-	context: IExecuteFunctions,
+	step: Step,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
 	const { before, journal } = start;
-	throwFirst(context, journal, failures);
+	throwFirst(step, journal, failures);
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
-	const record = await recordOf(context, journal, planned.filter(isValid), failures);
-	throwFirst(context, journal, failures);
+	const record = await recordOf(step, journal, planned.filter(isValid), failures);
+	throwFirst(step, journal, failures);
 	const valid = planned.filter(isValid);
-	const running = runPlans(context, valid, start, record);
+	const running = runPlans(step, valid, start, record);
 	const ran = await running.finally(async () => await record?.close());
 	const { outcomes, firstFailed } = ran;
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
-	recordHint(context, unrecorded, stats, withoutKey(valid));
+	recordHint(step, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
-	traceStep(context, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
+	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
 
-	if (cancelSignal(context).aborted) {
-		reportEnd(context, 'Stopped', all);
-		await recordUnreturned(context, record, createdBy(all));
-	} else if (firstFailed !== null && !continuesOnError(context)) {
-		await recordUnreturned(context, record, createdBy(all));
-		throw endedBy(context, journal, firstFailed, all);
+	if (step.signal.aborted) {
+		reportEnd(step, 'Stopped', all);
+		await recordUnreturned(step, record, createdBy(all));
+	} else if (firstFailed !== null && !continuesOnError(step)) {
+		await recordUnreturned(step, record, createdBy(all));
+		throw endedBy(step, journal, firstFailed, all);
 	}
-	summaryHint(context, stats, all);
-	return [outputItems(context, all)];
+	summaryHint(step, stats, all);
+	return [outputItems(step, all)];
 }
 
 /** The outcome of a job, with the item and the job that it belongs to. */
@@ -137,16 +139,11 @@ function inOrder(
  *
  * @param all the outcomes of all outputs, in order
  */
-function endedBy(
-	context: IExecuteFunctions,
-	journal: Journal,
-	failed: Job,
-	all: JobOutcome[],
-): NodeApiError {
+function endedBy(step: Step, journal: Journal, failed: Job, all: JobOutcome[]): NodeApiError {
 	const position = all.findIndex(({ job }) => job === failed);
 	const { error } = all[position] as Extract<Outcome<Output>, { kind: 'error' }>;
-	reportEnd(context, `Failed (${error.message})`, all);
-	return stepError(context, error, position, all, journal);
+	reportEnd(step, `Failed (${error.message})`, all);
+	return stepError(step, error, position, all, journal);
 }
 
 /** The items with an empty Idempotency Key option. */
@@ -176,26 +173,26 @@ export function firstFailure(failures: Failures): number {
 }
 
 /** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
-function throwFirst(context: IExecuteFunctions, journal: Journal, failures: Failures): void {
+function throwFirst(step: Step, journal: Journal, failures: Failures): void {
 	const first = firstFailure(failures);
-	if (first < 0 || continuesOnError(context)) return;
+	if (first < 0 || continuesOnError(step)) return;
 	const all = inOrder(failures, [], []);
 	const position = all.findIndex(({ itemIndex }) => itemIndex === first);
-	throw stepError(context, failures[first][0], position, all, journal);
+	throw stepError(step, failures[first][0], position, all, journal);
 }
 
 /** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
-	context: IExecuteFunctions,
+	step: Step,
 	journal: Journal,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {
 	const jobs = planned.map(({ job }) => job);
-	const opened = await toResult(async () => await openRecord(context, journal, jobs));
+	const opened = await toResult(async () => await openRecord(step, journal, jobs));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
-	if (cancelSignal(context).aborted) return null;
+	if (step.signal.aborted) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
 		failures[job.itemIndex] = unsentErrors(journal, opened.error, job.itemIndex);
@@ -211,7 +208,7 @@ async function recordOf(
  * @throws NodeApiError as the step itself does, if an error stops the step first
  */
 export async function runBriefly(
-	context: IExecuteFunctions,
+	step: Step,
 	plans: Plan[],
 	failures: Failures,
 	start: StepStart,
@@ -222,10 +219,10 @@ export async function runBriefly(
 		job: { ...job, timeoutMs: Math.min(job.timeoutMs, mostMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(context, shortened, start);
-	if (cancelSignal(context).aborted) return [];
-	if (firstFailed !== null && !continuesOnError(context)) {
-		throw endedBy(context, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
+	const { outcomes, firstFailed } = await runPlans(step, shortened, start);
+	if (step.signal.aborted) return [];
+	if (firstFailed !== null && !continuesOnError(step)) {
+		throw endedBy(step, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
 	}
 	const isOpen = (outcome: Outcome<Output>) =>
 		outcome.kind === 'done' && outcome.generation.timed_out;

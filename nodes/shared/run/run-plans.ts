@@ -1,30 +1,22 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { limit } from '../../client/async';
-import { Hold } from '../../client/hold';
-import type { Journal } from '../../client/orders/journal';
-import type { SlotPool } from '../../client/orders/slot-pool';
-import type { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult, type PipelineStats } from '../../client/pipeline';
-import type { SleepDecision } from '../../client/ports';
-import type { StatusChecks } from '../../client/watch/status-requests';
-import {
-	cancelSignal,
-	continuesOnError,
-	debugLog,
-	journalOf,
-	runsAsTool,
-	runsByHand,
-} from './execution';
-import type { Plan } from './form/plan-items';
-import { stepOptionsOf, type StepOptions } from './form/step-options';
-import { glanceAtBalance } from './http/balance';
-import { wallClock } from './http/clock';
-import { withSlots } from './http/slots';
-import { probeWith, serviceOf } from './http/transport';
-import { fetchOutput } from './output/fetch-output';
-import { chargedAgain, reportUnexpected } from './output/report';
-import type { Output } from './output/results';
+import { limit } from '../../../client/async';
+import { Hold } from '../../../client/hold';
+import type { Journal } from '../../../client/orders/journal';
+import type { SlotPool } from '../../../client/orders/slot-pool';
+import type { TableJournal } from '../../../client/orders/table-journal';
+import { runPipeline, type PipelineResult, type PipelineStats } from '../../../client/pipeline';
+import type { SleepDecision } from '../../../client/ports';
+import type { StatusChecks } from '../../../client/watch/status-requests';
+import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
+import type { Plan } from '../form/plan-items';
+import { stepOptionsOf, type StepOptions } from '../form/step-options';
+import { glanceAtBalance } from '../http/balance';
+import { wallClock } from '../http/clock';
+import { withSlots } from '../http/slots';
+import { probeWith, serviceOf } from '../http/transport';
+import { fetchOutput } from '../output/fetch-output';
+import { chargedAgain, reportUnexpected } from '../output/report';
+import type { Output } from '../output/results';
+import type { Step } from '../step';
 
 /**
  * Maximum concurrent downloads. This fills a typical connection and limits memory where the storage buffers
@@ -58,13 +50,10 @@ export interface EarlierWork {
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
-export async function startOf(
-	context: IExecuteFunctions,
-	checks: StatusChecks = new Map(),
-): Promise<StepStart> {
+export async function startOf(step: Step, checks: StatusChecks = new Map()): Promise<StepStart> {
 	return {
-		options: await stepOptionsOf(context),
-		journal: journalOf(context),
+		options: await stepOptionsOf(step),
+		journal: journalOf(step),
 		startedAt: wallClock.now(),
 		checks,
 	};
@@ -104,15 +93,15 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 
 /** Runs the jobs of valid items. */
 export async function runPlans(
-	context: IExecuteFunctions,
+	step: Step,
 	plans: Plan[],
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	const { options, stopOnError = !continuesOnError(context), ...shared } = start;
-	const cancel = cancelSignal(context);
+	const { options, stopOnError = !continuesOnError(step), ...shared } = start;
+	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	const tellsBalance = runsByHand(context) || (options.minimumBalance ?? null) !== null;
+	const tellsBalance = runsByHand(step) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
 	const hold = new Hold(wallClock);
 	const run = async (slots: SlotPool) =>
@@ -121,16 +110,16 @@ export async function runPlans(
 			{
 				clock: wallClock,
 				random: Math.random,
-				service: serviceOf(context),
-				probe: probeWith(context),
-				balance: tellsBalance ? async () => await glanceAtBalance(context) : undefined,
+				service: serviceOf(step),
+				probe: probeWith(step),
+				balance: tellsBalance ? async () => await glanceAtBalance(step) : undefined,
 				slots,
 				cancel,
-				debug: debugLog(context),
+				debug: debugLog(step),
 				...shared,
 				journal: record ?? shared.journal,
 				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(context, planOf.get(job) as Plan, record, {
+					await fetchOutput(step, planOf.get(job) as Plan, record, {
 						generation,
 						signal,
 						refresh,
@@ -142,16 +131,16 @@ export async function runPlans(
 				spentBefore: spentIn.get(shared.journal.ordersOfRun),
 				...options,
 				stopOnError,
-				preparesAhead: !runsAsTool(context),
+				preparesAhead: !runsAsTool(step),
 			},
 		);
-	const result = await withSlots(context, run);
+	const result = await withSlots(step, run);
 	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
 	// n8n keeps no hints of a step that has slept.
 	const { repeated } = result.stats;
-	if (repeated.length > 0) context.logger.warn(chargedAgain(context, repeated));
+	if (repeated.length > 0) step.n8n.logger.warn(chargedAgain(step, repeated));
 	reportUnexpected(
-		context,
+		step,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),
 	);
 	return result;

@@ -1,0 +1,23 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { whileWaitingOfFirst } from './form/parameters';
+import { runNode } from './run/run-node';
+import { runBatch, sleepingBatch, type CreatingNode } from './sleep/creating';
+import { isHelper, runAsHelper } from './sleep/roles';
+import type { Step } from './step';
+
+/**
+ * Runs a creating node: as a step of the user's workflow, which polls or sleeps, or in a helper workflow of a step that
+ * sleeps.
+ *
+ * @returns the items of the node's output
+ * @throws NodeApiError as `runNode` does
+ */
+export async function runCreatingNode(
+	step: Step,
+	node: CreatingNode,
+): Promise<INodeExecutionData[][]> {
+	if (isHelper(step)) return await runAsHelper(step, sleepingBatch(node));
+	if (whileWaitingOfFirst(step) === 'suspend') return await runBatch(step, node);
+	return await runNode(step, node.plan);
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'crypto';
+import type {
+	IBinaryData,
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	INodeProperties,
+} from 'n8n-workflow';
+
+import { isFile } from '../form/form';
+import { optionsOf, type Options } from '../form/parameters';
+import type { Caller, Step } from '../step';
+import { STORED_VERSION, type SleepState } from './state';
+
+/**
+ * The step as data, for the waves that work for it while it sleeps. Its items and parameters stay with the execution that
+ * sleeps: a wave reads them there, so they are stored once and not with every wave.
+ */
+
+/** Where the execution of a step keeps them, in the context of its node. */
+export const KEPT = 'sleepingBatch';
+
+/** What a step stores for its waves. Expressions of the step do not work in another workflow. */
+export interface KeptParameters extends IDataObject {
+	/**
+	 * Proves to the step that a wave belongs to it. n8n lets every workflow read every execution: without this, any workflow
+	 * could run as the step, with the step's items and with its own credential.
+	 */
+	secret: string;
+	/** `STORED_VERSION` of the release that stored them. */
+	v: number;
+	/** The run index of the step. */
+	run: number;
+	/** One entry per item: the evaluated values of the parameters that contain expressions. */
+	items: IDataObject[];
+}
+
+/**
+ * Stores the evaluated parameters of all items with the execution of the step.
+ *
+ * @param step evaluates each expression only once
+ * @param run the run index of the step
+ * @returns the secret for the helper workflows of the step
+ */
+export function keepParameters(
+	step: Step,
+	fields: INodeProperties[],
+	run: SleepState['run'],
+): string {
+	const { parameters } = step.node;
+	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
+	const items = step.items.map((_, itemIndex) =>
+		Object.fromEntries(evaluated.map((field) => [field.name, valueOf(step, field, itemIndex)])),
+	);
+	const kept = step.n8n.getContext('node') as { [KEPT]?: KeptParameters };
+	// All runs of a step in a loop share it.
+	const secret = kept[KEPT]?.secret ?? randomUUID();
+	kept[KEPT] = { v: STORED_VERSION, secret, run, items } as KeptParameters;
+	return secret;
+}
+
+function hasExpression(value: unknown): boolean {
+	return JSON.stringify(value ?? null).includes('"=');
+}
+
+/**
+ * A parameter, evaluated and not validated. An expression that fails is an error of its item, which was reported before,
+ * and becomes `null`: the other options of its collection may apply to the whole step, or to how the error is returned.
+ */
+function valueOf(step: Step, { name, default: fallback }: INodeProperties, itemIndex: number) {
+	if (name !== 'options' && name !== 'runOptions') {
+		return valueOrNull(step, name, itemIndex, fallback);
+	}
+	try {
+		return optionsOf(step, itemIndex, name);
+	} catch {
+		const written = step.node.parameters[name];
+		// If one expression returns the whole collection, no option can be read.
+		const added = typeof written === 'object' ? Object.keys(written as Options) : [];
+		const read = (option: string) => valueOrNull(step, `${name}.${option}`, itemIndex, null);
+		return Object.fromEntries(added.map((option) => [option, read(option)]));
+	}
+}
+
+function valueOrNull(step: Step, path: string, itemIndex: number, fallback: unknown): unknown {
+	try {
+		return step.parameter(path, itemIndex, fallback);
+	} catch {
+		return null;
+	}
+}
+
+/** What n8n has stored of a step that sleeps. */
+interface StoredStep {
+	/** Id of the execution that sleeps. */
+	execution: string;
+	node: INode;
+	items: INodeExecutionData[];
+	kept: KeptParameters;
+}
+
+/** The step that sleeps, for a wave: its id, node, items and evaluated parameters, and the helpers of the wave. */
+export function keptStep(
+	{ n8n, signal }: Pick<Caller, 'signal'> & Pick<Step, 'n8n'>,
+	{ execution, node, items, kept }: StoredStep,
+): Step {
+	return {
+		n8n,
+		signal,
+		execution,
+		node,
+		items,
+		parameter: (path, itemIndex, fallback) => {
+			const value = at({ ...node.parameters, ...kept.items[itemIndex] }, path);
+			return value === undefined ? fallback : value;
+		},
+		evaluate: () => {
+			throw new Error('Expressions are evaluated before the first sleep');
+		},
+		file: (itemIndex, place) => fileAt(items[itemIndex], place),
+	};
+}
+
+function fileAt({ json, binary }: INodeExecutionData, place: string): IBinaryData {
+	const file: unknown = binary?.[place] ?? at(json, place);
+	if (isFile(file)) return file;
+	throw new Error(`The item has no binary field "${place}"`);
+}
+
+/** A name in a path, or one in brackets: `[0]`, `["a name"]`. */
+const NAMES = /[^.[\]]+|\[(?:(\d+)|(["'])(.*?)\2)\]/g;
+
+/** The value at a path as n8n reads it, such as `options.seed` or `_files.photos[0]`. */
+function at(values: object, path: string): unknown {
+	const names = [...path.matchAll(NAMES)].map(([name, index, , quoted]) => quoted ?? index ?? name);
+	return names.reduce<unknown>(
+		(value, name) => (value as Record<string, unknown> | null | undefined)?.[name],
+		values,
+	);
+}
