@@ -1,3 +1,4 @@
+import { toResult } from '../../client/async';
 import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/job';
 import type { Clock } from '../../client/ports';
@@ -7,9 +8,9 @@ import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
-import { Shift } from '../../client/step/shift';
-import { planWave, type Settled, type WaveState } from '../../client/step/wave-plan';
-import { recordEnds, waveResult, type WaveResult } from '../../client/step/wave-result';
+import { advance } from '../../client/step/advance';
+import type { Settled, WaveState } from '../../client/step/wave-plan';
+import type { WaveResult } from '../../client/step/wave-result';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
 
@@ -228,10 +229,9 @@ class SleepingBatch {
 		const call = this.table.reachedBy(clock, (one) => fate.tableFate(night.waves, one));
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
-		const rows = await this.read(call, clock, scope);
-		const tried = jobs.map((job) => ({ ...job, tried: this.tried[job.itemIndex] }));
 		const before = {
 			settled: night.settled,
+			tried: this.tried,
 			spent: state.spent,
 			resubmitted: state.resubmitted,
 			unrecorded,
@@ -239,34 +239,49 @@ class SleepingBatch {
 			down,
 			failed,
 			earlier: [],
+			durations: state.durations,
 		};
-		const plan = planWave(tried, before, rows, fate.batch, clock.now());
 		const ports = { clock, random: () => step.random(), signal };
-		const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table: call });
-		const shift = new Shift(clock, state);
-		const run = async () => {
-			await journal.begin(plan.sources.flatMap(({ idempotencyKey: key }) => key ?? []));
-			const ran = await runPipeline(
-				plan.jobs,
-				{
-					...ports,
-					service: new ServiceClient({ ...ports, send: step.fake.send }),
-					journal,
-					probe: step.fake.probe,
-					slots: new SlotPool(ports),
-					cancel: signal,
-					shift,
-					finish: async (_, generation) => ({ generation, output: null }),
-				},
-				{ ...step.settings, spentBefore: plan.spentBefore },
-			);
-			recordEnds(journal, plan, ran.outcomes);
-			return ran;
-		};
-		const result = await run().finally(async () => await journal.close());
 		const { stopOnError } = step.settings;
-		const settings = { stopOnError, rests: true };
-		return waveResult(plan, result, shift, journal, settings, clock.now());
+		const { result } = await advance(
+			jobs,
+			before,
+			{
+				clock,
+				read: async () => await this.read(call, clock, scope),
+				open: async (keyed) => {
+					const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table: call });
+					const keys = keyed.flatMap(({ idempotencyKey: key }) => key ?? []);
+					const begun = await toResult(async () => await journal.begin(keys));
+					if (begun.ok) return journal;
+					await journal.close();
+					throw begun.error;
+				},
+				run: async (some, record, { shift, spentBefore }) =>
+					await runPipeline(
+						some,
+						{
+							...ports,
+							service: new ServiceClient({ ...ports, send: step.fake.send }),
+							journal: record as TableJournal,
+							probe: step.fake.probe,
+							slots: new SlotPool(ports),
+							cancel: signal,
+							shift,
+							finish: async (_, generation) => ({ generation, output: null }),
+						},
+						{ ...step.settings, spentBefore },
+					),
+			},
+			{
+				batch: fate.batch,
+				stopOnError,
+				rests: true,
+				sleepsFrom: state.sleptMs === 0 ? 0 : clock.now() - state.sleptMs,
+				ofRound: new Set(),
+			},
+		);
+		return result;
 	}
 }
 
