@@ -192,10 +192,14 @@ describe('input items with an error field of their own', () => {
 
 	it('do not make n8n run the step again with Retry On Fail', async () => {
 		const settings = { retryOnFail: true, waitBetweenTries: 0 };
-		const run = await stage.run('imageGeneration', urlOnly, { items: noted, settings });
-		expect(run.output('Step').map(({ json }) => json)).toEqual(
-			generated().map((json, index) => (index === 0 ? { ...json, error_code: 'theirs' } : json)),
-		);
+		const items = [noted[0], { ...rows[1], error: 'of an earlier step, too' }];
+		const run = await stage.run('imageGeneration', urlOnly, { items, settings });
+		const [first, second] = generated();
+		// n8n looks at the first output item only.
+		expect(run.output('Step').map(({ json }) => json)).toEqual([
+			{ ...first, error_code: 'theirs' },
+			{ ...second, error: 'of an earlier step, too' },
+		]);
 		// A second run would say that it has reused both.
 		expect(run.hints('Step')).toEqual([]);
 	});

@@ -47,17 +47,11 @@ export function keptInput(step: Step, itemIndex: number): KeptInput | null {
 	// Some nodes return an item with a file only.
 	const { json = {}, binary } = step.items[itemIndex] as Partial<INodeExecutionData>;
 	return {
-		json: keptFields(step, json),
+		json,
 		// A tool returns JSON only.
 		binary: runsAsTool(step) ? undefined : binary,
 		field: fieldOf(step, itemIndex),
 	};
-}
-
-/** With Retry On Fail, n8n runs a step again if its first output item has a field `error`. */
-function keptFields(step: Step, json: IDataObject): IDataObject {
-	if (!step.node.retryOnFail) return json;
-	return Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'error'));
 }
 
 function isIncluded(step: Step, itemIndex: number): boolean {

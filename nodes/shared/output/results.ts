@@ -21,7 +21,7 @@ export interface Output {
  * item, and neither has one that is left out.
  */
 export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
-	return outcomes.flatMap((outcome, position) => {
+	const items = outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
 		switch (outcome.kind) {
 			case 'done': {
@@ -42,6 +42,10 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 			}
 		}
 	});
+	const [first] = items;
+	// With Retry On Fail, n8n runs a step again if its first output item has this field. Here it is one of the input's.
+	if (first && step.node.retryOnFail && !failureOf(first)) delete first.json.error;
+	return items;
 }
 
 interface Beside {
