@@ -67,13 +67,14 @@ export function summaryHint(
 	stats: PipelineStats,
 	outcomes: Array<Outcome<unknown>>,
 ): void {
-	const missing = missingFrom(context, outcomes);
+	const isFree = outcomes.every((each) => each.kind === 'error' && each.error.charge === 'none');
+	const missing = missingFrom(context, outcomes, isFree ? '' : ' at no charge');
 	const leftOut = leftOutOf(outcomes);
 	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
 	const there = outcomes.filter(isThere);
 	const what = `${amount(there.length)} of ${amount(outcomes.length)} ${there.every(isReady) ? 'ready' : 'returned'}`;
-	const message = sentences(what, ...missing, ...other);
+	const message = sentences(what, isFree && 'Nothing was charged', ...missing, ...other);
 	const asAsked = missing.length + leftOut.length + stats.fellBack + stats.resubmitted === 0;
 	hint(context, message, asAsked ? 'info' : 'warning');
 }
@@ -88,23 +89,37 @@ function isReady(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && outcome.generation.status === 'completed';
 }
 
-/** One sentence for each reason why items are missing, in the order of the items. */
-function missingFrom(context: IExecuteFunctions, outcomes: Array<Outcome<unknown>>): string[] {
+/**
+ * One sentence for each reason why items are missing, in the order of the items.
+ *
+ * @param free what is added for items that were not charged
+ */
+function missingFrom(
+	context: IExecuteFunctions,
+	outcomes: Array<Outcome<unknown>>,
+	free: string,
+): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
 	}
-	return [...groups.values()].map((group) => leftOut(context, group) ?? sentenceOf(group));
+	return [...groups.values()].map(
+		(group) => leftOut(context, group, free) ?? sentenceOf(group, free),
+	);
 }
 
 /** Counts the items that have no output item, and says how to create them; `null` for any other group. */
-function leftOut(context: IExecuteFunctions, group: Array<Outcome<unknown>>): string | null {
+function leftOut(
+	context: IExecuteFunctions,
+	group: Array<Outcome<unknown>>,
+	free: string,
+): string | null {
 	const [first] = group;
 	if (first.kind !== 'error' || !isLeftOut(context, first.error)) return null;
 	const { message, description } = first.error;
 	return sentences(
-		`${counted(group.length, 'was', 'were')} left out at no charge: ${message}`,
+		`${counted(group.length, 'was', 'were')} left out${free}: ${message}`,
 		description,
 	);
 }
@@ -117,7 +132,7 @@ function reasonOf(outcome: Outcome<unknown>): string {
 	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
 }
 
-function sentenceOf(group: Array<Outcome<unknown>>): string {
+function sentenceOf(group: Array<Outcome<unknown>>, free: string): string {
 	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
 	const was = counted(group.length, 'was', 'were');
 	const one = group.length === 1;
@@ -143,8 +158,8 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 			);
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
-				? `${was} skipped at no charge: ${firstMessage(errors)}`
-				: `${amount(group.length)} failed at no charge: ${firstMessage(errors)}`;
+				? `${was} skipped${free}: ${firstMessage(errors)}`
+				: `${amount(group.length)} failed${free}: ${firstMessage(errors)}`;
 	}
 }
 
@@ -175,9 +190,9 @@ function balanceOf({ balance }: PipelineStats): string[] {
 	if (balance === null) return [];
 	const { before, after } = balance;
 	const used = before - after;
-	const about = `about ${counted(Math.abs(used), 'credit', 'credits')}${used < 0 ? ' more' : ''}`;
 	return [
-		`The balance was ${amount(before)} before and ${amount(after)} after: ${about}, other work on the account included`,
+		...(used > 0 ? [`About ${counted(used, 'credit', 'credits')} spent`] : []),
+		`Balance: ${amount(before)} → ${amount(after)}, including other work on this account`,
 	];
 }
 
@@ -206,8 +221,8 @@ export function chargedAgain(context: IExecuteFunctions, items: number[]): strin
 	const { workflowId, nodeId } = rowOwnerOf(context);
 	const rows = 'the existing rows';
 	return sentences(
-		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
-		'A key belongs to one node of one workflow, or to a Key Scope',
+		`${itemsOf(context, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same idempotency key and request`,
+		'An idempotency key belongs to one node of one workflow, or to a Key Scope',
 		workflowId === ''
 			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
 			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set the same Key Scope in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
@@ -230,12 +245,15 @@ export function recordHint(
 ): void {
 	const message = sentences(
 		changed.length > 0 &&
-			`${itemsOf(context, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+			sentences(
+				`${itemsOf(context, changed)} returned the existing output of ${changed.length === 1 ? 'its' : 'their'} idempotency key, although the prompt or a setting is different`,
+				'For a new output with each prompt, use an idempotency key such as {{ $json.id }}-{{ $json.prompt.hash() }}',
+			),
 		repeated.length > 0 && chargedAgain(context, repeated),
 		unkeyed.length > 0 &&
 			`${itemsOf(context, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
-			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
+			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these idempotency keys, and may be charged again: ${unrecorded.join(', ')}`,
 	);
 	if (message !== '') hint(context, message, 'warning');
 }

@@ -25,7 +25,7 @@ export function tableOf(context: IExecuteFunctions) {
 	const { id: workflowId } = context.getWorkflow();
 	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
-			'The workflow has not been saved, so it has no project whose data table can store the key. Save the workflow',
+			'The workflow has not been saved, so it has no project whose data table can store the idempotency key. Save the workflow',
 		);
 	}
 	const locate = async () => {
