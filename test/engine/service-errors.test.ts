@@ -71,7 +71,7 @@ const rows: Row[] = [
 		code: 'forbidden',
 		status: 403,
 		title: /lacks permission/,
-		advice: /Use a key that may/,
+		advice: /Use an API key that may/,
 		key: 'readOnly',
 	},
 	{
@@ -169,7 +169,7 @@ const rows: Row[] = [
 		code: 'expired_api_key',
 		status: 401,
 		title: /expired/,
-		advice: /new key/,
+		advice: /new API key/,
 		key: 'expired',
 	},
 	{

@@ -146,7 +146,7 @@ describe('with On Error = Stop, the items beyond Limit New Generations', () => {
 		const run = await execute(items(['1', 'a'], ['2', 'b']), none);
 		expect([run.error, run.output('Step')]).toEqual([undefined, []]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^0 of 2 ready\. 2 were left out/), type: 'warning' },
+			{ message: expect.stringMatching(/^0 of 2 ready\. Nothing was charged\. 2 were left out: /), type: 'warning' },
 		]);
 		expect(created()).toBe(0);
 	});
