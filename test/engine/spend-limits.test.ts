@@ -146,7 +146,10 @@ describe('with On Error = Stop, the items beyond Limit New Generations', () => {
 		const run = await execute(items(['1', 'a'], ['2', 'b']), none);
 		expect([run.error, run.output('Step')]).toEqual([undefined, []]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^0 of 2 ready\. Nothing was charged\. 2 were left out: /), type: 'warning' },
+			{
+				message: expect.stringMatching(/^0 of 2 ready\. Nothing was charged\. 2 were left out: /),
+				type: 'warning',
+			},
 		]);
 		expect(created()).toBe(0);
 	});
@@ -252,7 +255,7 @@ describe('the hint after a step', () => {
 		expect(first.hints('Step')).toMatchObject([{ message: expect.stringMatching(hint) }]);
 		stage.sandbox.requests.clear();
 		const second = await stage.runWorkflow(workflowWith(keyed), order);
-		expect(JSON.stringify(second.hints('Step'))).not.toContain('balance');
+		expect(JSON.stringify(second.hints('Step'))).not.toMatch(/balance/i);
 		expect(balanceReads()).toBe(0);
 	});
 
