@@ -19,8 +19,13 @@ interface Measured {
 	load?: number;
 }
 
+interface Result {
+	measured: Measured;
+	tables: Tables;
+}
+
 /** The results of all benches, by their names. */
-export type Results = Record<string, { measured: Measured; tables: Tables }>;
+export type Results = Partial<Record<string, Result>>;
 
 const FILE = join(__dirname, 'results.json');
 
@@ -49,12 +54,48 @@ export function keepResult(name: string, measured: Measured, tables: Tables): vo
 /** Returns what stands between the markers `bench:…` of the documentation, by their names. */
 export function sectionsOf(results: Results): Map<string, string> {
 	const sections = new Map<string, string>();
-	for (const [bench, { measured, tables }] of Object.entries(results)) {
+	for (const [bench, result] of Object.entries(results)) {
+		if (!result) continue;
+		const { measured, tables } = result;
 		for (const [name, rows] of Object.entries(tables)) {
 			sections.set(name, `${tableOf(rows)}\n\n${sourceOf(bench, measured)}`);
 		}
 	}
+	const { compare, download } = results;
+	if (compare && download) sections.set('summary', summaryOf(compare, download));
 	return sections;
+}
+
+/** The comparison in four lines, for the README. */
+function summaryOf(compare: Result, download: Result): string {
+	const rowIn = ({ tables }: Result, table: string, label: RegExp): Row => {
+		const row = tables[table].find((each) => label.test(String(each[''])));
+		if (!row) throw new Error(`The table ${table} has no row ${label.source}`);
+		return row;
+	};
+	const line = (name: string, label: RegExp, tell: (cell: string) => string): Row => {
+		const cells = Object.entries(rowIn(compare, 'compare', label));
+		const told = cells.map(([approach, cell]) => [approach, tell(String(cell))]);
+		return { ...(Object.fromEntries(told) as Row), '': name };
+	};
+	const lines = [
+		line('20 videos of 20 s, 10 at a time, take', /^time$/, (cell) => cell.replace(/ \(.*/, '')),
+		line(
+			'videos charged twice after a failure',
+			/15th video failed/,
+			(cell) => /(\d+) videos? paid twice/.exec(cell)?.[1] ?? '0',
+		),
+		line('paid IDs known after Stop', /known after Stop/, (cell) => cell),
+	];
+	const [, ours, ...others] = Object.keys(lines[0]);
+	const memory = String(rowIn(download, 'download', /^20 files/)['additional memory']);
+	lines.push({
+		'': 'memory, for 20 files of 50 MB',
+		[ours]: memory,
+		...(Object.fromEntries(others.map((other) => [other, 'not measured'])) as Row),
+	});
+	const sources = [sourceOf('compare', compare.measured), sourceOf('download', download.measured)];
+	return `${tableOf(lines)}\n\n${sources.join(' ').replace('._ _`', '; `')}`;
 }
 
 function sourceOf(bench: string, { date, node, cores, memoryGiB, load }: Measured): string {

@@ -215,7 +215,10 @@ export function errorOfJob(error: unknown, generation: KnownGeneration | null): 
 		return known.with({ generation, charge: known.charge === 'none' ? 'paid' : known.charge });
 	}
 	if (known.code === 'generation_not_found') return known;
-	const description = sentences(known.description, 'Or wait for the generation again by its ID');
+	const description = sentences(
+		known.description,
+		'Or get the generation with Wait for Completion, by its ID',
+	);
 	return known.with({ generation, description });
 }
 

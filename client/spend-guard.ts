@@ -120,7 +120,7 @@ function limitReached(limit: number): GenerationError {
 	return new GenerationError({
 		title: `The limit of ${amount(limit)} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
 		description:
-			'Run the workflow again to create the rest: items with an Idempotency Key are reused. Without keys, run only the remaining items, because a new run is charged for all.',
+			'Run the workflow again to create the rest: items with an Idempotency Key are reused at no charge. Without one, run only the remaining items, because a new run is charged for all.',
 		code: LIMIT_REACHED,
 		skipped: true,
 	});

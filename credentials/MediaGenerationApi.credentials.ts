@@ -40,7 +40,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			required: true,
 			description:
-				'Create it in the service’s app, on the API / MCP Access page; it is sent to the Base URL only',
+				'Create an API key in your service’s app, under API / MCP Access; n8n sends it only to the Base URL',
 		},
 	];
 

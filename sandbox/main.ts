@@ -55,7 +55,7 @@ function optionsFrom(values: Values): SandboxOptions {
 function introduce(sandbox: Sandbox): void {
 	say(`Service  ${sandbox.url}  (open in a browser)`);
 	say(`Storage  ${sandbox.storageUrl}`);
-	say(`MCP      ${sandbox.url}/mcp  (with a key, or signing in)`);
+	say(`MCP      ${sandbox.url}/mcp  (with an API key, or by signing in)`);
 	say('Keys');
 	for (const name of keyNames) say(`  ${name.padEnd(17)}${sandbox.keys[name]}`);
 	say('');

@@ -1,12 +1,11 @@
-/** npm run format: writes the tables of the documentation that the code defines. */
+/** npm run format: writes the tables and lists of the documentation that the code defines. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
 import { BY_CODE } from '../client/api/error-table';
-import { NOT_REQUESTED } from '../nodes/shared/form/parameters';
 import manifest from '../package.json';
-import { tableOf, writeSections, type Row } from './tables';
+import { listOf, tableOf, writeSections, type Row } from './tables';
 
 /** Defaults that differ from those of a field in the form. */
 const DEFAULTS: Record<string, string> = {
@@ -14,12 +13,14 @@ const DEFAULTS: Record<string, string> = {
 	maxNewGenerations: 'none; 10 when added',
 };
 
-/** Returns the tables by the names of their markers. */
+/** Returns the tables and lists by the names of their markers. */
 export function codeSections(): Map<string, string> {
 	return new Map([
 		['nodes', tableOf(nodeRows())],
-		['options', tableOf(optionRows())],
-		['errors', tableOf(errorRows())],
+		['fields', tableOf(mainFieldRows())],
+		['options', tableOf(optionRows('options'))],
+		['run-options', tableOf(optionRows('runOptions'))],
+		['errors', listOf(errorEntries())],
 		['releases', tableOf(releaseRows())],
 	]);
 }
@@ -31,40 +32,63 @@ function nodeRows(): Row[] {
 	}));
 }
 
-/** The options of the creating nodes. Those that belong to the request share a row. */
-function optionRows(): Row[] {
-	const nodes = manifest.n8n.nodes
-		.map(nodeIn)
-		.filter(({ properties }) => isIn(properties, 'model'));
-	const [options, runOptions] = ['options', 'runOptions'].map((collection) => {
-		const all = nodes.flatMap(({ properties }) => collectionIn(properties, collection));
-		return [...new Set(all.map(({ name }) => name))].map((name) =>
-			all.filter((field) => field.name === name),
+/** The fields of the README, in its order. The others are on the page of all options. */
+const MAIN_FIELDS = [
+	...['model', 'prompt', 'numberOfOutputs', 'aspectRatio', 'referenceInputs', 'imageUrl'],
+	...['resolution', 'duration', 'waitForCompletion', 'downloadOutput', 'idempotencyKey'],
+	...['maxConcurrent', 'timeout'],
+];
+
+/** The nodes that create, which have a model and a prompt. */
+function creatingNodes(): Array<INodeType['description']> {
+	return manifest.n8n.nodes.map(nodeIn).filter(({ properties }) => isIn(properties, 'prompt'));
+}
+
+function mainFieldRows(): Row[] {
+	const nodes = creatingNodes();
+	return MAIN_FIELDS.map((name) => {
+		const found = nodes.flatMap(({ displayName, properties }) =>
+			[undefined, 'options', 'runOptions'].flatMap((collection) => {
+				const fields = collection ? collectionIn(properties, collection) : properties;
+				const field = fields.find((each) => each.name === name);
+				return field ? [{ field, collection, node: displayName.split(' ')[0] }] : [];
+			}),
 		);
+		const fields = found.map(({ field }) => field);
+		const [{ collection }] = found;
+		const place = { options: 'Options → ', runOptions: 'Run Options → ' }[collection ?? ''] ?? '';
+		return {
+			field: `${place}${[...new Set(fields.map(({ displayName }) => displayName))].join(', ')}`,
+			node: found.length === nodes.length ? 'both' : found[0].node,
+			default: defaultOf(fields),
+			'what it does': textOf(fields[0]),
+		};
 	});
-	const isApart = ([{ name }]: INodeProperties[]) => NOT_REQUESTED.has(name);
-	const requested = options.filter((fields) => !isApart(fields));
-	const row = (option: string, fallback: string, text = ''): Row => ({
-		'in **Options**: what is created': option,
-		default: fallback,
-		'': text,
-	});
-	const rowOf = (fields: INodeProperties[]) =>
-		row(
-			fields[0].displayName,
-			defaultOf(fields),
-			`${fields[0].description ?? fields[0].hint ?? ''}${choicesOf(fields[0])}`,
-		);
-	return [
-		...options.filter(isApart).map(rowOf),
-		row(
-			requested.map(([{ displayName }]) => displayName).join(', '),
-			'not sent',
-			'Sent to the model',
-		),
-		row('**in Run Options: how the step runs**', ''),
-		...runOptions.map(rowOf),
-	];
+}
+
+/**
+ * All options of the creating nodes.
+ *
+ * @param collection `options`: what is created, or `runOptions`: how the step runs
+ */
+function optionRows(collection: string): Row[] {
+	const all = creatingNodes().flatMap(({ properties }) => collectionIn(properties, collection));
+	return [...new Set(all.map(({ displayName }) => displayName))]
+		.sort((one, other) => one.localeCompare(other))
+		.map((displayName) => {
+			const fields = all.filter((field) => field.displayName === displayName);
+			// The first one may be a field that only old workflows show.
+			const [field] = fields.slice(-1);
+			return {
+				option: displayName,
+				default: defaultOf(fields),
+				'what it does': `${textOf(field)}${choicesOf(field)}`,
+			};
+		});
+}
+
+function textOf({ description, hint }: INodeProperties): string {
+	return description ?? hint ?? '';
 }
 
 /** @param file the built file that package.json names */
@@ -94,18 +118,18 @@ function defaultOf([field, ...others]: INodeProperties[]): string {
 		const choice = options.find((option) => 'value' in option && option.value === value);
 		if (choice) return choice.name;
 		if (typeof value === 'boolean') return value ? 'on' : 'off';
-		const isNothing = value === '' || (Array.isArray(value) && value.length === 0);
+		const isNothing = value === '' || value === '{}' || typeof value === 'object';
 		return isNothing ? '' : String(value);
 	});
 	return DEFAULTS[field.name] ?? [...new Set(own)].join(' / ');
 }
 
 /** The errors of the service, with the advice that the nodes give. Codes with the same text share a row. */
-function errorRows(): Row[] {
+function errorEntries(): string[] {
 	const codes = Object.keys(BY_CODE);
 	return [...new Set(Object.values(BY_CODE))].map((row) => {
 		const same = codes.filter((code) => BY_CODE[code] === row).map((code) => `\`${code}\``);
-		return { code: same.join(', '), title: row.title, 'what to do': row.advice };
+		return `${same.join(', ')}: **${row.title}.** ${row.advice}`;
 	});
 }
 

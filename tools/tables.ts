@@ -18,26 +18,44 @@ export function tableOf(rows: Row[]): string {
 	return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
 }
 
-/** Returns the paths of the pages that may contain such tables. */
+/** The longest line of a list, as in the prose of the documentation. */
+const MOST_COLUMNS = 124;
+
+/** Returns a Markdown list, with wrapped lines. A table with long texts could not be read in the source. */
+export function listOf(entries: string[]): string {
+	return entries.map((entry) => wrapped(`- ${entry}`, '  ')).join('\n');
+}
+
+function wrapped(text: string, indent: string): string {
+	const [first, ...words] = text.split(' ');
+	let width = first.length;
+	return words.reduce((lines, word) => {
+		const fits = width + 1 + word.length <= MOST_COLUMNS;
+		width = fits ? width + 1 + word.length : indent.length + word.length;
+		return `${lines}${fits ? ' ' : `\n${indent}`}${word}`;
+	}, first);
+}
+
+/** Returns the paths of the pages that may contain such tables and lists. */
 export function pages(): string[] {
 	const names = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
 	return [join(ROOT, 'README.md'), ...names.map((name) => join(ROOT, 'docs', name))];
 }
 
 /**
- * Returns a page with its tables updated. Each follows a marker, such as `<!-- code:options -->`.
+ * Returns a page with its tables and lists updated. Each follows a marker, such as `<!-- code:options -->`.
  *
  * @param kind the part of the marker before the colon
- * @param sections tables by the part behind it, each of which may end with a line that names its command
- * @throws if the page has a marker without a table
+ * @param sections tables and lists by the part behind it, each of which may end with a line that names its command
+ * @throws if the page has a marker that no section has
  */
 export function withSections(text: string, kind: string, sections: Map<string, string>): string {
-	const table = '(\\n\\n\\|.*(\\n\\|.*)*)?(\\n\\n_`npm run .*_)?';
-	const places = new RegExp(`<!-- ${kind}:([\\w-]+) -->${table}`, 'g');
+	const section = '(\\n\\n(\\||- ).*(\\n(\\||- |  ).*)*)?(\\n\\n_`npm run .*_)?';
+	const places = new RegExp(`<!-- ${kind}:([\\w-]+) -->${section}`, 'g');
 	return text.replace(places, (_, name: string) => {
-		const section = sections.get(name);
-		if (section === undefined) throw new Error(`There is no table for the marker ${name}`);
-		return `<!-- ${kind}:${name} -->\n\n${section}`;
+		const written = sections.get(name);
+		if (written === undefined) throw new Error(`There is no section for the marker ${name}`);
+		return `<!-- ${kind}:${name} -->\n\n${written}`;
 	});
 }
 

@@ -42,8 +42,8 @@ export interface Credits {
 /** Builds the error for too few credits. `option` is the display name of the option that sets the minimum. */
 export function balanceBelow(balance: number, minimum: number, option: string): GenerationError {
 	return new GenerationError({
-		title: `Only ${amount(balance)} ${balance === 1 ? 'credit' : 'credits'} left, fewer than the minimum of ${amount(minimum)}`,
-		description: `Top up the account, or lower the ${option} option.`,
+		title: `${amount(balance)} ${balance === 1 ? 'credit' : 'credits'} left, below your minimum of ${amount(minimum)}`,
+		description: `Top up the account, or lower ${option}.`,
 		code: 'balance_below_minimum',
 	});
 }

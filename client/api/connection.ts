@@ -24,7 +24,7 @@ const WRONG_TIME = {
 const BAD_KEY = {
 	title: 'The API key contains invalid characters',
 	details: 'No request was sent',
-	description: 'Enter the key in the credential again, without spaces or line breaks.',
+	description: 'Enter the API key in the credential again, without spaces or line breaks.',
 };
 
 /**

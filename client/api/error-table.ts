@@ -55,9 +55,29 @@ const TRANSIENT = { cause: 'temporarily-unavailable', retry: 'backoff' } as cons
 
 const API_KEY_REJECTED = row(
 	'The API key was rejected',
-	'Open the Media Generation API credential and check the key. It may be missing, mistyped, expired or revoked. Replace a lost key in the service’s app, on the page API / MCP Access.',
+	'Open the Media Generation API credential and check the API key. It may be missing, mistyped, expired or revoked. If you have lost it, create a new one in the service’s app, under API / MCP Access.',
 	API_KEY_ERROR,
 );
+
+/** The names that the forms give to parameters of the service (spec 4.1 and 4.2). */
+const FIELD_NAMES: Partial<Record<string, string>> = {
+	aspect_ratio: 'Aspect Ratio',
+	duration: 'Duration',
+	edit_mode: 'Edit Mode',
+	fps: 'Frames per Second',
+	image_url: 'Input Image',
+	input_images: 'Input Image URLs',
+	inputs: 'Reference Images & Files',
+	negative_prompt: 'Negative Prompt',
+	resolution: 'Resolution',
+	seed: 'Seed',
+	size: 'Size',
+};
+
+/** False for a text that is not the ID of a generation, such as the number of a row. IDs are UUIDs (spec 2.1). */
+export function looksLikeId(text: string): boolean {
+	return /^[\w-]{16,}$/.test(text);
+}
 
 const TRY_LATER = 'Retrying did not help. Try again later.';
 
@@ -77,7 +97,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_api_key: API_KEY_REJECTED,
 	expired_api_key: row(
 		'The API key has expired or was revoked',
-		'Create a new key in the service’s app, on the page API / MCP Access, and enter it in the credential.',
+		'Create a new API key in the service’s app, under API / MCP Access, and enter it in the credential.',
 		API_KEY_ERROR,
 	),
 	insufficient_credits: row(
@@ -87,7 +107,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	),
 	forbidden: row(
 		'The API key lacks permission for this action',
-		'Use a key that may create and read generations, or extend the permissions of this key.',
+		'Use an API key that may create and read generations, or extend the permissions of this one.',
 		API_KEY_ERROR,
 	),
 	CONNECTION_PAUSED: row(
@@ -102,8 +122,14 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	),
 	generation_not_found: row(
 		'Generation not found',
-		'Check the generation ID, and use the credential of the account that created it.',
-		{ specific: ({ subject }) => subject && `Generation ${subject} not found` },
+		'Use the ID that Image Generation or Video Generation returned, and the credential of the account that created it.',
+		{
+			specific: ({ subject }) =>
+				subject &&
+				(looksLikeId(subject)
+					? `Generation ${subject} not found`
+					: `“${subject}” is not a generation ID`),
+		},
 	),
 	generation_in_progress: row(
 		'A conflicting generation is already running',
@@ -116,9 +142,10 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	),
 	unsupported_parameter: row(
 		'The model does not support a parameter',
-		'Clear the parameter, or choose another model.',
+		'Remove the option or clear the field, or choose another model.',
 		{
-			specific: ({ subject, param }) => subject && param && `${subject} does not support ${param}`,
+			specific: ({ subject, param }) =>
+				subject && param && `${subject} does not support ${FIELD_NAMES[param] ?? param}`,
 		},
 	),
 	CONCURRENCY_LIMIT_REACHED: row(

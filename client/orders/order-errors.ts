@@ -30,7 +30,7 @@ export function uncertainCharge(
 ): GenerationError {
 	const onRecord =
 		row &&
-		`Execution ${row.execution_id} sent key "${row.key}" (${inTable(row)}) and received no ID`;
+		`Execution ${row.execution_id} sent the idempotency key "${row.key}" (${inTable(row)}) and received no ID`;
 	return new GenerationError({
 		title:
 			count > 1
@@ -61,7 +61,7 @@ function ofLostService(error: GenerationError, count: number, row: Row): Generat
 		: `node_id is "${node}"${type && ` and type is "${type}"`}`;
 	return error.with({
 		title: `The service knows none of the ${amount(count)} generations on record for this step`,
-		details: `This may be another service or account, or the service was reset. Generation ${id} was created for the key "${key}" (${inTable(row)})`,
+		details: `This may be another service or account, or the service was reset. Generation ${id} was created for the idempotency key "${key}" (${inTable(row)})`,
 		description: `Choose the Base URL and the credential that created them. If they are gone for good, delete all rows of the data table ${TABLE_NAME} where ${rows}, or change the Idempotency Key of all items, and start a new execution: the items are then created and charged again. Keep rows of newer generations that the service knows: without their rows, these are charged again, too.`,
 		generation: { id },
 		charge: 'none',
@@ -79,7 +79,7 @@ export function explainedByRow(error: unknown, row: Row): unknown {
 		const { key, generation_id: id } = row;
 		return error.with({
 			title: `The service does not know generation ${id}`,
-			details: `It was created for the key "${key}" (${inTable(row)})`,
+			details: `It was created for the idempotency key "${key}" (${inTable(row)})`,
 			description: `Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row ${CREATE_AGAIN}.`,
 			generation: { id },
 			charge: 'none',
@@ -87,11 +87,11 @@ export function explainedByRow(error: unknown, row: Row): unknown {
 	}
 	if (ENDED_WITHOUT_OUTPUT.has(code)) {
 		return error.with({
-			description: `It was created for the key "${row.key}" (${inTable(row)}), and later runs with that key return this error. Look for the generation in the service’s app, and check whether the credits were refunded. To create it again, change the Idempotency Key, or delete that row ${CREATE_AGAIN}.`,
+			description: `It was created for the idempotency key "${row.key}" (${inTable(row)}), and later runs with it return this error. Look for the generation in the service’s app, and check whether the credits were refunded. To create it again, change the Idempotency Key, or delete that row ${CREATE_AGAIN}.`,
 		});
 	}
 	if (code !== 'download_failed' || ![403, 404, 410].includes(status ?? 0)) return error;
-	const advice = `If the file is gone for good, delete ${inTable(row)} (key "${row.key}") ${CREATE_AGAIN}`;
+	const advice = `If the file is gone for good, delete ${inTable(row)} (idempotency key "${row.key}") ${CREATE_AGAIN}`;
 	return error.with({ description: sentences(description, advice) });
 }
 
@@ -145,7 +145,7 @@ export function tableTrouble(id?: number): GenerationError {
 /** Builds the error of a key whose request another execution has not finished in time. */
 export function stillSending({ key, execution_id: execution }: Row): GenerationError {
 	return recordUnavailable(
-		`It is execution ${execution}, with the key "${key}"`,
+		`It is execution ${execution}, with the idempotency key "${key}"`,
 		'That execution may still be charged for it. Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
 		'Another execution is still sending this item',
 	);

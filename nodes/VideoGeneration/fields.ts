@@ -62,7 +62,7 @@ export const videoFields: INodeProperties[] = [
 				name: 'Binary Field',
 				value: 'binary',
 				description:
-					'A file of the input item, which the service fetches from n8n’s public https address by a URL that is valid for one hour',
+					'A file of the input item. The service fetches it from n8n’s public https address, by a URL that is valid for one hour.',
 			},
 			{ name: 'URL', value: 'url', description: 'An image on the web' },
 		],

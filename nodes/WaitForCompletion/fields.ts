@@ -14,7 +14,7 @@ export const WAIT_TIMEOUT = 1800;
 /** Explains the other executions that appear during a suspended wait. */
 const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. The first item decides for all items whether to suspend.',
+		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. Mode is read from the first item.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -47,13 +47,13 @@ export const waitFields: INodeProperties[] = [
 				name: 'Suspend',
 				value: 'suspend',
 				description:
-					'Suspend the execution between checks, so that it holds no worker, for waits of minutes or more',
+					'For waits of minutes or more. Between checks, the execution sleeps in n8n’s database and holds no worker.',
 			},
 			{
 				name: 'Check Once',
 				value: 'check',
 				description:
-					'Check the status once, and return the generation in any status. There is a file only if it is completed.',
+					'Check the status once, and return the generation as it is. There is a file only if it is completed.',
 			},
 		],
 		default: 'poll',

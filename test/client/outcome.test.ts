@@ -128,7 +128,9 @@ describe('the error of a job', () => {
 	it('includes an id that was never confirmed, and claims no charge because of a possible typo', () => {
 		const error = errorOfJob(broken, { id: 'x' });
 		expect(error).toMatchObject({ message: 'Broken', generation: { id: 'x' }, charge: 'none' });
-		expect(error.description).toBe('Mend it. Or wait for the generation again by its ID.');
+		expect(error.description).toBe(
+			'Mend it. Or get the generation with Wait for Completion, by its ID.',
+		);
 	});
 
 	it('includes a generation that was seen before, even if the service says that it does not exist', () => {

@@ -180,7 +180,7 @@ describe('an error includes what is known of the generation', () => {
 		const step = new Step();
 		const { outcomes } = await step.run([waitingFor('nothing')]);
 		expect(errorIn(outcomes[0])).toMatchObject({
-			message: 'Generation nothing not found',
+			message: '“nothing” is not a generation ID',
 			code: 'generation_not_found',
 			generation: null,
 		});

@@ -43,7 +43,7 @@ it('a user sets what a step generates, what it may cost and how it runs, and the
 
 	await editor.part('ndv').getByText('Execute step', { exact: true }).first().click();
 	const output = editor.part('output-panel');
-	await output.getByText('The balance was').waitFor();
+	await output.getByText('including other work on this account').waitFor();
 	await output.getByText('4 items').waitFor();
 	await editor.shoot('options-output');
 	const made = stage.sandbox.books.generations.map(({ prompt }) => prompt);

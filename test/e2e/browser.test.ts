@@ -53,6 +53,9 @@ describe('the node panel', () => {
 				expect.stringMatching(/^(Image|Video) Generation$/),
 			]);
 		}
+		const ours = (await editor.search('generate')).filter((name) => name.includes('Generation'));
+		expect(ours.slice(0, 2).sort()).toEqual(['Image Generation', 'Video Generation']);
+		expect((await editor.search('wait')).slice(0, 10)).toContain('Wait for Completion');
 		expect(await first('credits')).toBe('Generation Credits');
 		expect(await editor.search('balance')).toContain('Generation Credits');
 		expect(await editor.search('image')).toContain('Image Generation');

@@ -193,11 +193,11 @@ describe('low-balance-alarm', () => {
 		expect(await table.rows()).toEqual([]);
 
 		accounts.setCredits('main', 499);
-		expect(await run(workflow)).toContain('Only 499 credits left');
+		expect(await run(workflow)).toContain('499 credits left');
 		expect(await run(workflow)).toBe('');
 		accounts.setCredits('main', balance);
 		expect(await table.rows()).toMatchObject([
-			{ message: expect.stringContaining('Only 499 credits left') },
+			{ message: expect.stringContaining('499 credits left') },
 		]);
 	});
 });
@@ -228,7 +228,7 @@ describe('image-to-video', () => {
 		const execution = await stage.executions.ended(id);
 		service.accounts.setCredits('main', balance);
 		expect(execution.status).toBe('error');
-		expect(errorOf(execution)).toContain('Only 199 credits left');
+		expect(errorOf(execution)).toContain('199 credits left');
 		expect(stage.sandbox.books.totals.created).toBe(created);
 	});
 });

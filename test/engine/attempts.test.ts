@@ -108,7 +108,7 @@ describe('Fallback Models', () => {
 		expect(rows()).toMatchObject([{ key: 'a', model: fallback, status: 'completed' }]);
 		const again = await execute(list, parameters);
 		expect(again.output('Step')[0].json.id).toBe(first.output('Step')[0].json.id);
-		expect(JSON.stringify(again.hints('Step'))).not.toContain('has changed');
+		expect(JSON.stringify(again.hints('Step'))).not.toContain('the prompt or a setting');
 		expect(created()).toBe(1);
 	});
 

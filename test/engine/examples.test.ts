@@ -216,7 +216,7 @@ describe('examples/main.json, run', () => {
 		stage.sandbox.service.accounts.setCredits('main', 99);
 		const run = await stage.runWorkflow(workflow);
 		expect(run.status).toBe('error');
-		expect(run.error?.message).toContain('Only 99 credits left');
+		expect(run.error?.message).toContain('99 credits left');
 		expect(stage.sandbox.books.generations).toEqual([]);
 	});
 });

@@ -80,7 +80,7 @@ describe('a key', () => {
 		expect(second.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/Item 1 of 2 reused an existing generation although its request has changed/,
+					/Item 1 of 2 returned the existing output of its idempotency key, although the prompt or a setting is different\. .* use an idempotency key such as {{ \$json\.id }}-{{ \$json\.prompt\.hash\(\) }}\./,
 				),
 			}),
 		);
@@ -92,7 +92,7 @@ describe('a key', () => {
 		expect(run.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/Item [12] of 2 reused an existing generation although its request has changed/,
+					/Item [12] of 2 returned the existing output of its idempotency key/,
 				),
 			}),
 		);
@@ -257,7 +257,9 @@ it('a file that the storage no longer has is an error with the key and the row',
 	expect(run.error).toMatchObject({ context: { code: 'download_failed' } });
 	expect(run.error).toHaveProperty(
 		'description',
-		expect.stringMatching(/delete row \d+ of the data table media_generations \(key "a"\)/),
+		expect.stringMatching(
+			/delete row \d+ of the data table media_generations \(idempotency key "a"\)/,
+		),
 	);
 	expect(created()).toBe(1);
 });

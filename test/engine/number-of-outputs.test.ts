@@ -173,7 +173,7 @@ describe('with an idempotency key', () => {
 		expect(output).toHaveLength(3);
 		expect(output[0].json.id).toBe(first.json.id);
 		expect(promptsMade()).toEqual(['a boat', 'a boat', 'a boat']);
-		expect(JSON.stringify(run.hints('Step'))).not.toContain('has changed');
+		expect(JSON.stringify(run.hints('Step'))).not.toContain('the prompt or a setting');
 		await execute(list, keyedTimes(3));
 		expect(created()).toBe(3);
 	});

@@ -106,7 +106,7 @@ describe('On Error = Continue', () => {
 			{
 				json: {
 					...NOTHING_KNOWN,
-					error: expect.stringContaining('unknown not found'),
+					error: expect.stringContaining('“unknown” is not a generation ID'),
 					error_code: 'generation_not_found',
 				},
 				pairedItem: { item: 0 },

@@ -71,7 +71,7 @@ const rows: Row[] = [
 		code: 'forbidden',
 		status: 403,
 		title: /lacks permission/,
-		advice: /Use a key that may/,
+		advice: /Use an API key that may/,
 		key: 'readOnly',
 	},
 	{
@@ -91,8 +91,8 @@ const rows: Row[] = [
 	{
 		code: 'generation_not_found',
 		status: 404,
-		title: /^Generation none-such not found$/,
-		advice: /Check the generation ID/,
+		title: /^“none-such” is not a generation ID$/,
+		advice: /Use the ID that Image Generation or Video Generation returned/,
 		node: 'waitForCompletion',
 		parameters: { generationId: 'none-such' },
 	},
@@ -113,8 +113,8 @@ const rows: Row[] = [
 	{
 		code: 'unsupported_parameter',
 		status: 422,
-		title: / does not support edit_mode$/,
-		advice: /Clear the parameter/,
+		title: / does not support Edit Mode$/,
+		advice: /Remove the option or clear the field/,
 		parameters: { options: { editMode: 'inpaint' } },
 	},
 	{
@@ -169,7 +169,7 @@ const rows: Row[] = [
 		code: 'expired_api_key',
 		status: 401,
 		title: /expired/,
-		advice: /new key/,
+		advice: /new API key/,
 		key: 'expired',
 	},
 	{

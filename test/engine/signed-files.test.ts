@@ -193,9 +193,9 @@ describe('the file of an item as the first frame of a video', () => {
 			stage.leap(1200);
 			return JSON.stringify(run.hints('Step'));
 		};
-		expect(await execute(one)).not.toContain('has changed');
-		expect(await execute(one)).not.toContain('has changed');
-		expect(await execute(other)).toContain('its request has changed');
+		expect(await execute(one)).not.toContain('the prompt or a setting');
+		expect(await execute(one)).not.toContain('the prompt or a setting');
+		expect(await execute(other)).toContain('the prompt or a setting is different');
 		expect(stage.sandbox.books.totals.created).toBe(1);
 		expect(JSON.stringify(rows())).not.toContain('token');
 	});
@@ -225,7 +225,7 @@ describe('the file of an item as the first frame of a video', () => {
 			expect(id).toContain(`/executions/${asleep.executionId}/`);
 		}
 		expect(JSON.stringify(rows())).not.toContain('token');
-		expect(JSON.stringify(end.hints('Step'))).not.toContain('has changed');
+		expect(JSON.stringify(end.hints('Step'))).not.toContain('the prompt or a setting');
 	});
 
 	it('is in no error, although the service quotes its URL', async () => {

@@ -69,16 +69,16 @@ describe('the request of a video', () => {
 	});
 
 	it.each([
-		['fps', 'tidal-still-to-video', { options: { fps: 24 } }],
-		['resolution', 'tidal-wide', { resolution: '720p' }],
-	])('with default fields is accepted by a model without %s', async (param, model, chosen) => {
+		['Frames per Second', 'tidal-still-to-video', { options: { fps: 24 } }],
+		['Resolution', 'tidal-wide', { resolution: '720p' }],
+	])('with default fields is accepted by a model without %s', async (field, model, chosen) => {
 		const parameters = { ...quick, model: byId(model), prompt: 'A wave' };
 		const step = (more = {}) => ownNode('Step', 'videoGeneration', { ...parameters, ...more });
 		const run = await stage.runWorkflow(inARow(step()));
 		expect([run.error, stage.bodies.length]).toEqual([undefined, 1]);
 		const refused = await stage.runWorkflow(inARow(step(chosen)));
 		expect(refused.error).toMatchObject({
-			message: expect.stringContaining(`does not support ${param}`),
+			message: expect.stringContaining(`does not support ${field}`),
 		});
 	});
 

@@ -80,7 +80,7 @@ describe('Wait for Completion', () => {
 		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
 		const { description } = error as unknown as { description: string };
 		expect(description).toMatch(
-			/wait for the generation again by its ID.* Generation: no-such-id\.$/,
+			/get the generation with Wait for Completion, by its ID.* Generation: no-such-id\.$/,
 		);
 		expect(description).not.toMatch(/paid for/i);
 	});

@@ -104,7 +104,11 @@ describe('as the tool of an agent', () => {
 	});
 });
 
-/** The search of n8n's panel weighs how letters follow each other, and whether a capital follows a small letter. */
+/**
+ * The search of n8n's panel weighs how letters follow each other, and whether a capital follows a small letter. A name
+ * counts more than an alias, so an alias such as GeNeRaTe is needed for a node to come before others whose names begin
+ * with Generation. Users do not see aliases.
+ */
 describe('the search of the node panel', () => {
 	const items = allNodes.map(({ description: { displayName } }, index) => ({
 		key: displayName,
@@ -126,7 +130,13 @@ describe('the search of the node panel', () => {
 		expect(found(words)[0]).toBe('Video Generation');
 	});
 
-	it.each(['media', 'media generation'])('finds both first by "%s"', (words) => {
+	it('finds Wait for Completion by "wait" before most messaging nodes of n8n', () => {
+		const [wait] = sublimeSearch('wait', items);
+		// n8n's own nodes have the alias Wait (295), and up to 100 more for their popularity.
+		expect(wait.score).toBeGreaterThanOrEqual(365);
+	});
+
+	it.each(['media', 'media generation', 'generate'])('finds both first by "%s"', (words) => {
 		expect(found(words).slice(0, 2)).toEqual(['Image Generation', 'Video Generation']);
 	});
 
@@ -137,6 +147,7 @@ describe('the search of the node panel', () => {
 		['balance', 'Generation Credits'],
 		['poll', 'Wait for Completion'],
 		['status', 'Wait for Completion'],
+		['wait', 'Wait for Completion'],
 	])('finds the expected node by "%s": %s', (words, name) => {
 		expect(found(words)[0]).toBe(name);
 	});

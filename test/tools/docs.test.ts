@@ -12,16 +12,17 @@ it.each(pages())('%s has the options and errors of the code: else npm run format
 	expect(withSections(text, 'code', codeSections())).toBe(text);
 });
 
-it('the README lists the nodes and options, and docs/errors.md the errors of the service and our own', () => {
+it('the README lists the nodes and main fields, and the pages list all options and errors', () => {
 	const all = pages();
-	const [readme, errors] = ['README.md', 'errors.md'].map((name) =>
+	const [readme, fields, errors] = ['README.md', 'fields-and-files.md', 'errors.md'].map((name) =>
 		read(all.find((page) => basename(page) === name) ?? name),
 	);
-	expect(readme).toContain('<!-- code:options -->');
 	expect(readme).toContain('| **Generation Credits** ');
-	expect(readme).toContain('| Idempotency Key ');
-	expect(readme).toMatch(/\| Timeout \(Seconds\) +\| 600 \/ 1800 /);
+	expect(readme).toMatch(/\| Options → Idempotency Key +\| both /);
+	expect(readme).toMatch(/\| Run Options → Timeout \(Seconds\) +\| both +\| 600 \/ 1800 /);
+	expect(fields).toMatch(/\| Negative Prompt +\| /);
+	expect(fields).toMatch(/\| Fallback Models +\| /);
 	expect(errors).toContain('<!-- code:errors -->');
 	const own = Object.keys(OWN_CAUSES);
-	expect(own.filter((code) => !errors.includes(`| \`${code}\``))).toEqual([]);
+	expect(own.filter((code) => !errors.includes(`\n- \`${code}\`: `))).toEqual([]);
 });

@@ -1,14 +1,17 @@
-/** The README as users see it on npm, without a clone, and the documents that it links to. */
+/**
+ * The README and the documents that it links to. npm and every forge resolve relative links, in forks and clones too: npm
+ * by the `repository` of package.json.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { errorRow } from '../../client/api/error-table';
+import manifest from '../../package.json';
 
 const root = join(__dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const readme = read('README.md');
-const repository =
-	'(?:https://github.com/n8n-nodes-media-generation/n8n-nodes-media-generation/blob/main/|https://raw.githubusercontent.com/n8n-nodes-media-generation/n8n-nodes-media-generation/main/)';
+const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 
 function linksIn(text: string): string[] {
 	return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
@@ -19,28 +22,58 @@ describe('README.md', () => {
 		expect(readme.split('\n').length).toBeLessThanOrEqual(180);
 	});
 
-	it('has links that work without a clone and point to existing files', () => {
+	it('says on its first screen what it is, what it needs, and what it does not work with', () => {
+		const screen = readme.split('\n').slice(0, 25).join(' ');
+		for (const words of ['batches', 'paid once', 'API key', 'OpenAI', 'docs/overview.png']) {
+			expect(screen).toContain(words);
+		}
+		expect(screen).toContain('<!-- bench:summary -->');
+	});
+
+	it('links to the files of the repository relatively, so that links work in clones and forks', () => {
 		const links = linksIn(readme);
-		expect(links.filter((link) => !link.startsWith('https://'))).toEqual([]);
-		const own = links.flatMap((link) => new RegExp(`^${repository}(.*)$`).exec(link)?.[1] ?? []);
-		expect(own.length).toBeGreaterThan(15);
-		expect(own.filter((path) => !leadsSomewhere('.', path))).toEqual([]);
-		const others = links.filter((link) => /github(usercontent)?\.com/.test(link));
-		expect(others).toHaveLength(own.length);
+		expect(
+			links.filter((link) => /github(usercontent)?\.com\/.*\/(blob|raw|main)\//.test(link)),
+		).toEqual([]);
+		const own = links.filter((link) => !link.startsWith('https://'));
+		expect(own.length).toBeGreaterThan(25);
+		expect(own.filter((link) => !leadsSomewhere('README.md', link))).toEqual([]);
 	});
 
 	it('uses picture formats that every registry shows', () => {
 		const pictures = [...readme.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, link]) => link);
 		expect(pictures.length).toBeGreaterThan(2);
-		for (const picture of pictures) expect(picture).toMatch(/raw\.githubusercontent\.com.*\.png$/);
-	});
-
-	it('names every example', () => {
-		for (const name of readdirSync(join(root, 'examples'))) {
-			if (name.endsWith('.json')) expect(readme).toContain(`/examples/${name}`);
-		}
+		for (const picture of pictures) expect(picture).toMatch(/^docs\/.*\.png$/);
+		expect(manifest.repository).toMatchObject({ type: 'git' });
 	});
 });
+
+describe.each(['README.md', 'CONTRIBUTING.md', ...documents.map((name) => `docs/${name}`)])(
+	'%s',
+	(path) => {
+		it('can be read in the source: at most 200 lines, none longer than 400 characters', () => {
+			const lines = read(path).split('\n');
+			expect(lines.length).toBeLessThanOrEqual(201);
+			expect(lines.filter(({ length }) => length > 400)).toEqual([]);
+		});
+
+		it('has links to existing files and headings', () => {
+			const own = linksIn(read(path)).filter((link) => !link.startsWith('https'));
+			expect(own.filter((link) => !leadsSomewhere(path, link))).toEqual([]);
+		});
+
+		it('never calls an API key or an idempotency key just a key', () => {
+			if (path === 'docs/keys.md') return;
+			const bare = /(?<![-\w`/(])[Kk]eys?\b(?! Scope)/g;
+			// Tables that a bench wrote are about idempotency keys.
+			const prose = read(path).replace(/^\|.*/gm, '');
+			const text = prose.replace(/(API|idempotency)[\s_*]+keys?/gi, '');
+			expect(
+				[...text.matchAll(bare)].map(({ index }) => text.slice(index - 40, index + 20)),
+			).toEqual([]);
+		});
+	},
+);
 
 it('docs/errors.md has the titles of the service’s errors as a user sees them', () => {
 	const codes = ['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED'];
@@ -80,9 +113,9 @@ describe('CONTRIBUTING.md', () => {
 });
 
 /** Returns true if a link's file exists and has the heading that the link names. */
-function leadsSomewhere(folder: string, link: string): boolean {
+function leadsSomewhere(page: string, link: string): boolean {
 	const [file, heading] = link.split('#');
-	const path = join(folder, file);
+	const path = file === '' ? page : join(dirname(page), file);
 	if (!existsSync(join(root, path))) return false;
 	const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, text]) => text);
 	const anchors = headings.map((text) =>
@@ -94,18 +127,14 @@ function leadsSomewhere(folder: string, link: string): boolean {
 	return heading === undefined || anchors.includes(heading);
 }
 
-describe.each(readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')))(
-	'docs/%s',
-	(name) => {
-		it('has links to existing files', () => {
-			const own = linksIn(read(join('docs', name))).filter((link) => !/^(https|#)/.test(link));
-			expect(own.filter((link) => !leadsSomewhere(join('docs', dirname(name)), link))).toEqual([]);
-		});
+it.each(documents)('docs/%s is reached from the README, or from a document that is', (name) => {
+	const texts = [readme, ...documents.map((other) => read(join('docs', other)))];
+	expect(texts.some((text) => linksIn(text).some((link) => link.endsWith(name)))).toBe(true);
+});
 
-		it('is reached from the README, or from a document that is', () => {
-			const others = readdirSync(join(root, 'docs')).filter((other) => other.endsWith('.md'));
-			const texts = [readme, ...others.map((other) => read(join('docs', other)))];
-			expect(texts.some((text) => linksIn(text).some((link) => link.endsWith(name)))).toBe(true);
-		});
-	},
-);
+it('SECURITY.md and examples/README.md have links to existing files and headings', () => {
+	for (const page of ['SECURITY.md', 'examples/README.md', 'sandbox/README.md']) {
+		const own = linksIn(read(page)).filter((link) => !link.startsWith('https'));
+		expect(own.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
+	}
+});

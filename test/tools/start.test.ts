@@ -125,7 +125,7 @@ it('shows the values for a credential, and the examples that use a stand-in', ()
 	const urls = { n8n: { url: 'http://localhost:5678' }, sandbox: { url: 'http://127.0.0.1:8787' } };
 	const sandbox = { ...urls.sandbox, keys };
 	const text = banner({ n8n: urls.n8n, sandbox, workflows, standIns, https: null }, 'output');
-	expect(text).toContain('  Base URL  http://127.0.0.1:8787\n  API key   svc_live_1\n');
+	expect(text).toContain('  Base URL  http://127.0.0.1:8787\n  API Key   svc_live_1\n');
 	expect(text).toContain('  Picture      http://localhost:5678/workflow/a\n');
 	expect(text).toContain('  To S3        http://localhost:5678/workflow/b  uses the S3 stand-in\n');
 	expect(text).toContain('  S3 stand-in  http://127.0.0.1:9/media lists what was uploaded\n');

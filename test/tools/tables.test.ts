@@ -1,8 +1,18 @@
-import { tableOf, withSections } from '../../tools/tables';
+import { listOf, tableOf, withSections } from '../../tools/tables';
 
 it('aligns a table as Prettier does', () => {
 	expect(tableOf([{ '': 'a long name', n: 1 }])).toBe(
 		'|             | n   |\n| ----------- | --- |\n| a long name | 1   |',
+	);
+});
+
+it('wraps a list, so that it can be read in the source', () => {
+	const list = listOf([`\`code\`: ${'word '.repeat(40)}end`, 'short']);
+	const lines = list.split('\n');
+	expect(lines.map((line) => line.slice(0, 4))).toEqual(['- `c', '  wo', '- sh']);
+	expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(124);
+	expect(withSections(`a <!-- k:x -->\n\n${list}\n\nb`, 'k', new Map([['x', '- new']]))).toBe(
+		'a <!-- k:x -->\n\n- new\n\nb',
 	);
 });
 

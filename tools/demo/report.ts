@@ -21,7 +21,7 @@ export function report({ files, generations, before, after }: DemoResult): strin
 		'',
 		'Next',
 		`  ${exampleFile}  import it into n8n: Import from File, in the menu of the editor`,
-		'  npm run sandbox     the service by itself: put its address and a key into a credential',
+		'  npm run sandbox     the service by itself: put its URL and an API key into a credential',
 		'  npm start           a real n8n in your browser, with the nodes, this service and all examples',
 	];
 }

@@ -24,35 +24,35 @@ export function banner({ n8n, sandbox, workflows, standIns, https }: Shown, data
 	return `
 n8n      ${n8n.url}
          sign in as ${owner.email} with the password ${owner.password}
-Sandbox  ${sandbox.url}  what it has created and charged, and all keys
+Sandbox  ${sandbox.url}  what it has created and charged, and all API keys
 
 To create a credential of the type "Media Generation API" yourself, enter
   Base URL  ${sandbox.url}
-  API key   ${sandbox.keys.main}
+  API Key   ${sandbox.keys.main}
 
 Examples
 ${examples.join('\n')}
 
-All but one run as they are, with made-up credits: the credential "${credentialName}" is ready.
-For the other one, open the credential "${signInName}" in n8n, click Connect, and click Allow.
+They run with made-up credits and the credential "${credentialName}", which is ready.
+One needs a click first: open the credential "${signInName}" in n8n, click Connect, and click Allow.
 
-To see how failures look, write one of these into a prompt. The sandbox's page lists all of them.
+To see a failure, write one of these into a prompt. The sandbox's page lists all of them.
   [fail: reason]   the generation fails for this reason, and is refunded
-  [seconds: 90]    it takes 90 seconds
-  [reject: CODE]   the request is rejected, such as with insufficient_credits
+  [seconds: 90]    the generation takes 90 seconds
+  [reject: CODE]   the request is rejected, for example with insufficient_credits
 
 ${filesByUrl(https)}
 
-Stand-ins, so that you need no other account
+Other services that run on this machine, so that you need no account
 ${standIns.map(({ name, about }) => line(name, about)).join('\n')}
 
-Everything is kept in ${data}, in n8n and in the sandbox, for the next start.
-npm start -- --forget deletes both. Press Ctrl+C to stop everything.`;
+The data of n8n and of the sandbox is kept in ${data} for the next start.
+To delete it, use npm start -- --forget. To stop everything, press Ctrl+C.`;
 }
 
 /** Says whether the service can fetch files from n8n. */
 function filesByUrl(https: string | null): string {
 	return https === null
-		? 'A video from a file (Input Image: Binary Field) needs an https address of n8n: npm start -- --https'
+		? 'A video from a file (Input Image: Binary Field) needs an https address of n8n. To get one: npm start -- --https'
 		: `The sandbox fetches files of items from ${https}\nIts certificate is self-signed: for webhooks and forms, the browser asks you to trust it.`;
 }

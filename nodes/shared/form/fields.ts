@@ -150,7 +150,8 @@ const additionalFieldsOption: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {"style": "watercolor"}',
-	description: 'Parameters that the model has and this form does not, added to the request body',
+	description:
+		'Parameters of the model that this form does not have; they are added to the request body',
 };
 
 const idempotencyKeyOption: INodeProperties = {
@@ -160,7 +161,7 @@ const idempotencyKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
-		'A unique value for each item, such as its ID; each key is charged once, and later runs and retries reuse the result',
+		'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
 	hint: 'While the step runs, the data table media_generations shows the status of each item',
 };
 
@@ -171,7 +172,7 @@ const keyScopeOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. product photos',
 	description:
-		'A name that the keys belong to, so that copies and other nodes with that name reuse them; if empty, only this node does',
+		'A name for nodes that share their idempotency keys, such as copies of a workflow; if empty, this node shares them with no other',
 };
 
 /** The binary field of a downloaded output, unless the user names another one. */
@@ -216,7 +217,7 @@ export const includeOptions: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to return the input item with all of its fields and files, and the generation in one field of it',
+			'Whether to return the input item with all its fields and files, and add the generation in a field of its own',
 		displayOptions: { hide: notAsTool },
 	},
 	{
@@ -226,7 +227,7 @@ export const includeOptions: INodeProperties[] = [
 		default: GENERATION_FIELD,
 		placeholder: 'e.g. generation',
 		description:
-			'Name of the field with the generation, if the input item is returned; a field of the same name is replaced',
+			'Name of the field for the generation, if Include Other Input Fields is on; a field of the same name is replaced',
 		displayOptions: { hide: notAsTool },
 	},
 ];

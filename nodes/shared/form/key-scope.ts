@@ -26,7 +26,7 @@ export function requireKeyScope(step: Step, options: Options): void {
 	if (scope === ofStep) return;
 	throw new InvalidInputError(
 		`${LABEL} must be the same for all items, but it is ${shown(scope)} here and ${shown(ofStep)} for an earlier item`,
-		'Put what differs from item to item into the Idempotency Key.',
+		'Put the part that differs between items into the Idempotency Key.',
 	);
 }
 

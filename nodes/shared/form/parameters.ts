@@ -103,7 +103,7 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 	const expression = (written as Options | undefined)?.idempotencyKey;
 	if (key === null || typeof expression !== 'string' || !expression.startsWith('=')) return key;
 	const advice =
-		'Items with the same key share one generation. Use a value in the expression that each item has.';
+		'Items with the same idempotency key share one generation. Use a value in the expression that each item has.';
 	const at = { step, itemIndex };
 	if (hasPartWithoutValue(at, key, expression)) {
 		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);

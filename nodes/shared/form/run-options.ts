@@ -79,19 +79,19 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 				{
 					name: 'Automatic',
 					value: 'auto',
-					description:
-						'Request the first byte of the output URL, and check the status at 4 s, at 10 s, and then every 10 s or every tenth of the age, whichever is longer',
+					description: 'Recommended. Finds finished outputs quickly, with few requests.',
 				},
 				{
 					name: 'Output URL',
 					value: 'outputUrl',
 					description:
-						'Request the first byte of the output URL, and check the status only occasionally',
+						'Requests the first byte of the output URL, and checks the status only occasionally',
 				},
 				{
 					name: 'Status',
 					value: 'status',
-					description: 'Check only the status, for a storage that cannot be probed',
+					description:
+						'Checks only the status. Use it if the storage allows no requests before the file is ready.',
 				},
 			],
 			default: 'auto',
@@ -124,7 +124,7 @@ const whileWaitingOption: INodeProperties = {
 			name: 'Suspend',
 			value: 'suspend',
 			description:
-				'Suspend the execution in n8n’s database between checks, and usually continue after a restart or a crash, for batches whose generations take minutes each. This needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
+				'For batches whose generations take minutes each. Between checks, the execution sleeps in n8n’s database and holds no worker. It usually continues after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',
@@ -135,7 +135,7 @@ const whileWaitingOption: INodeProperties = {
 /** Says what appears in n8n while a batch sleeps. */
 export const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. The first item decides for all items whether to suspend.',
+		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. While Waiting is read from the first item.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -173,8 +173,7 @@ const fallbackModelsOption: INodeProperties = {
 	type: 'multiOptions',
 	typeOptions: loadedBy('getFallbackModels'),
 	default: [],
-	description:
-		'Models to try in this order if the chosen one fails, as long as it is certain that nothing was charged',
+	description: 'Models to try in this order if the chosen one fails and nothing was charged',
 };
 
 const limitOption: INodeProperties = {
@@ -184,7 +183,7 @@ const limitOption: INodeProperties = {
 	typeOptions: { minValue: 0, numberPrecision: 0 },
 	default: 10,
 	description:
-		'Maximum number of new generations in this step, without reused ones; 0 creates none, and the remaining items are left out at no charge',
+		'Maximum number of new generations in this step, not counting reused ones; the remaining items are left out at no charge, and 0 creates none',
 };
 
 const minimumBalanceOption: INodeProperties = {

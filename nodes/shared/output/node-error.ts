@@ -1,6 +1,6 @@
 import { NodeApiError, type JsonObject } from 'n8n-workflow';
 
-import { failureCause } from '../../../client/api/error-table';
+import { failureCause, looksLikeId } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
 import type { Outcome } from '../../../client/outcome';
@@ -41,7 +41,7 @@ export function stepError(
 	const itemIndex = itemIndexAt(outcomes, failed);
 	const isOneOfSeveral = step.items.length > 1;
 	const { generation } = error;
-	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
+	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id && looksLikeId(id));
 	const isNamed =
 		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(

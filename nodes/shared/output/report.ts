@@ -56,13 +56,14 @@ export function summaryHint(
 	stats: PipelineStats,
 	outcomes: Array<Outcome<unknown>>,
 ): void {
-	const missing = missingFrom(step, outcomes);
+	const isFree = outcomes.every((each) => each.kind === 'error' && each.error.charge === 'none');
+	const missing = missingFrom(step, outcomes, isFree ? '' : ' at no charge');
 	const leftOut = leftOutOf(outcomes);
 	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
 	if (missing.length + other.length === 0) return;
 	const there = outcomes.filter(isThere);
 	const what = `${amount(there.length)} of ${amount(outcomes.length)} ${there.every(isReady) ? 'ready' : 'returned'}`;
-	const message = sentences(what, ...missing, ...other);
+	const message = sentences(what, isFree && 'Nothing was charged', ...missing, ...other);
 	const asAsked = missing.length + leftOut.length + stats.fellBack + stats.resubmitted === 0;
 	hint(step, message, asAsked ? 'info' : 'warning');
 }
@@ -77,23 +78,27 @@ function isReady(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && outcome.generation.status === 'completed';
 }
 
-/** One sentence for each reason why items are missing, in the order of the items. */
-function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>): string[] {
+/**
+ * One sentence for each reason why items are missing, in the order of the items.
+ *
+ * @param free what is added for items that were not charged
+ */
+function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
 	}
-	return [...groups.values()].map((group) => leftOut(step, group) ?? sentenceOf(group));
+	return [...groups.values()].map((group) => leftOut(step, group, free) ?? sentenceOf(group, free));
 }
 
 /** Counts the items that have no output item, and says how to create them; `null` for any other group. */
-function leftOut(step: Step, group: Array<Outcome<unknown>>): string | null {
+function leftOut(step: Step, group: Array<Outcome<unknown>>, free: string): string | null {
 	const [first] = group;
 	if (first.kind !== 'error' || !isLeftOut(step, first.error)) return null;
 	const { message, description } = first.error;
 	return sentences(
-		`${counted(group.length, 'was', 'were')} left out at no charge: ${message}`,
+		`${counted(group.length, 'was', 'were')} left out${free}: ${message}`,
 		description,
 	);
 }
@@ -106,7 +111,7 @@ function reasonOf(outcome: Outcome<unknown>): string {
 	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
 }
 
-function sentenceOf(group: Array<Outcome<unknown>>): string {
+function sentenceOf(group: Array<Outcome<unknown>>, free: string): string {
 	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
 	const was = counted(group.length, 'was', 'were');
 	const one = group.length === 1;
@@ -132,8 +137,8 @@ function sentenceOf(group: Array<Outcome<unknown>>): string {
 			);
 		case 'none':
 			return errors.some(({ skipped }) => skipped)
-				? `${was} skipped at no charge: ${firstMessage(errors)}`
-				: `${amount(group.length)} failed at no charge: ${firstMessage(errors)}`;
+				? `${was} skipped${free}: ${firstMessage(errors)}`
+				: `${amount(group.length)} failed${free}: ${firstMessage(errors)}`;
 	}
 }
 
@@ -164,9 +169,9 @@ function balanceOf({ balance }: PipelineStats): string[] {
 	if (balance === null) return [];
 	const { before, after } = balance;
 	const used = before - after;
-	const about = `about ${counted(Math.abs(used), 'credit', 'credits')}${used < 0 ? ' more' : ''}`;
 	return [
-		`The balance was ${amount(before)} before and ${amount(after)} after: ${about}, other work on the account included`,
+		...(used > 0 ? [`About ${counted(used, 'credit', 'credits')} spent`] : []),
+		`Balance: ${amount(before)} → ${amount(after)}, including other work on this account`,
 	];
 }
 
@@ -195,8 +200,8 @@ export function chargedAgain(step: Step, items: number[]): string {
 	const { workflowId, nodeId } = rowOwnerOf(step);
 	const rows = 'the existing rows';
 	return sentences(
-		`${itemsOf(step, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same key and request`,
-		'A key belongs to one node of one workflow, or to a Key Scope',
+		`${itemsOf(step, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same idempotency key and request`,
+		'An idempotency key belongs to one node of one workflow, or to a Key Scope',
 		workflowId === ''
 			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
 			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set the same Key Scope in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
@@ -219,12 +224,15 @@ export function recordHint(
 ): void {
 	const message = sentences(
 		changed.length > 0 &&
-			`${itemsOf(step, changed)} reused an existing generation although ${changed.length === 1 ? 'its' : 'their'} request has changed. Use a new key to generate again`,
+			sentences(
+				`${itemsOf(step, changed)} returned the existing output of ${changed.length === 1 ? 'its' : 'their'} idempotency key, although the prompt or a setting is different`,
+				'For a new output with each prompt, use an idempotency key such as {{ $json.id }}-{{ $json.prompt.hash() }}',
+			),
 		repeated.length > 0 && chargedAgain(step, repeated),
 		unkeyed.length > 0 &&
 			`${itemsOf(step, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&
-			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these keys and may be charged again: ${unrecorded.join(', ')}`,
+			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these idempotency keys, and may be charged again: ${unrecorded.join(', ')}`,
 	);
 	if (message !== '') hint(step, message, 'warning');
 }

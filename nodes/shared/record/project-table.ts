@@ -24,7 +24,7 @@ export function tableOf(step: Step) {
 	const { id: workflowId } = step.n8n.getWorkflow();
 	if (workflowId === undefined || !isSaved(workflowId)) {
 		throw recordUnavailable(
-			'The workflow has not been saved, so it has no project whose data table can store the key. Save the workflow',
+			'The workflow has not been saved, so it has no project whose data table can store the idempotency key. Save the workflow',
 		);
 	}
 	const locate = async () => {

@@ -9,7 +9,7 @@ export function whyNotSleep(step: Step): string | null {
 	if (!wakesAfterCrash()) return 'Suspend needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
-	if (isEvaluated(step)) return 'n8n counts a sleeping case of an evaluation as ended';
+	if (isEvaluated(step)) return 'in an evaluation, n8n treats a sleeping execution as finished';
 	// It ignores a request to sleep, and would return nothing.
 	if (step.n8n.getWorkflowSettings?.().engineType === 'v2')
 		return 'n8n’s new engine (engineType v2) does not support sleeping';

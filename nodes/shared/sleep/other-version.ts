@@ -24,7 +24,7 @@ export async function otherVersion(
 	const charged = createsNothing ? '' : ', and items may have been charged';
 	const error = new GenerationError({
 		title: `The package was updated while the step was asleep, so it ended${charged}`,
-		details: 'This release cannot read what the other one has stored',
+		details: 'This release cannot read what the other release stored',
 		description: `Update the package only while no step sleeps. ${howToGoOn}`,
 		...interruption(createsNothing),
 	});

@@ -179,7 +179,7 @@ async function listen(
 const interrupted: INodeExecutionData = {
 	json: {
 		error:
-			'The helper execution of the step was stopped. Run the same items again: generations with an ID or a key are not charged again',
+			'The helper execution of the step was stopped. Run the same items again: generations with an ID or an idempotency key are not charged again',
 		error_code: 'wait_interrupted',
 	},
 };

@@ -189,7 +189,7 @@ describe('a request that got no response', () => {
 	it('with a key that is invalid in a header says what to do about the key', () => {
 		expect(errorFromConnection(failure({ code: 'ERR_INVALID_CHAR' }), true)).toMatchObject({
 			message: 'The API key contains invalid characters',
-			description: expect.stringMatching(/^Enter the key in the credential again/) as string,
+			description: expect.stringMatching(/^Enter the API key in the credential again/) as string,
 		});
 	});
 

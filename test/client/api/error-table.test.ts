@@ -77,8 +77,8 @@ const ROWS: Row[] = [
 		status: 404,
 		code: 'generation_not_found',
 		type: 'not_found',
-		title: 'Generation aurora-1 not found',
-		advice: /Check the generation ID/,
+		title: '“aurora-1” is not a generation ID',
+		advice: /Use the ID that Image Generation or Video Generation returned/,
 	},
 	{
 		status: 409,
@@ -98,8 +98,8 @@ const ROWS: Row[] = [
 		status: 422,
 		code: 'unsupported_parameter',
 		type: 'invalid_request',
-		title: 'aurora-1 does not support fps',
-		advice: /Clear the parameter/,
+		title: 'aurora-1 does not support Frames per Second',
+		advice: /Remove the option or clear the field/,
 	},
 	{
 		status: 429,
@@ -155,7 +155,7 @@ const ROWS: Row[] = [
 		code: 'expired_api_key',
 		type: 'auth_error',
 		title: 'The API key has expired or was revoked',
-		advice: /Create a new key/,
+		advice: /Create a new API key/,
 		stops: true,
 	},
 	{
@@ -201,7 +201,7 @@ describe('every row and alternate form of spec 7', () => {
 			expect(error.details).toBe(
 				[
 					specific ? [] : 'The service says: Words of the service.',
-					/fps|not found/.test(title) ? [] : 'Parameter: fps.',
+					/Frames|found|not a generation/.test(title) ? [] : 'Parameter: fps.',
 				]
 					.flat()
 					.join(' '),

@@ -214,7 +214,7 @@ describe('every error', () => {
 
 	it('has a title that is not too long, without HTML', () => {
 		for (const { title } of texts) {
-			expect(title).toMatch(/^(n8n|[A-Z]).{5,239}[^.]$/);
+			expect(title).toMatch(/^(n8n|[A-Z\d“]).{5,239}[^.]$/);
 			expect(title).not.toMatch(/[<>]|undefined|null|\[object/);
 		}
 	});

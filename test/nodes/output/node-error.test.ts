@@ -136,10 +136,17 @@ describe('the error of a step that stops', () => {
 		expect(error.description).not.toContain('more item');
 	});
 
+	it('does not list the numbers of rows as IDs that were not checked', () => {
+		const rows = ['27', '28'].map((id): Outcome<null> => ({ kind: 'stopped', generation: { id } }));
+		const error = stepError(step, failed, 2, [...rows, { kind: 'error', error: failed }]);
+		expect(error.description).not.toContain('Not checked');
+	});
+
 	it('names an id that was given by the user and never checked, and does not call it paid for', () => {
-		const waiting: Outcome<null> = { kind: 'stopped', generation: { id: 'typed' } };
+		const id = '8706c4eb-fb26-47fd-a7e7-9d2b47f66630';
+		const waiting: Outcome<null> = { kind: 'stopped', generation: { id } };
 		const error = stepError(step, failed, 1, [waiting, { kind: 'error', error: failed }]);
-		expect(error.description).toContain('Not checked: typed.');
+		expect(error.description).toContain(`Not checked: ${id}.`);
 		expect(error.description).not.toContain('paid for');
 		expect(error.context.generations).toEqual([]);
 	});

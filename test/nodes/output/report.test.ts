@@ -148,7 +148,7 @@ describe('the hint after a run', () => {
 		const { error } = two[1] as Extract<Outcome<unknown>, { kind: 'error' }>;
 		two[1] = { kind: 'error', error: error.with({ title: 'Another' }) };
 		expect(hintOf(two)).toEqual(
-			saying('0 of 2 ready. 2 failed at no charge: Title of invalid_input, and others.'),
+			saying('0 of 2 ready. Nothing was charged. 2 failed: Title of invalid_input, and others.'),
 		);
 	});
 
@@ -173,11 +173,11 @@ describe('the hint after a run', () => {
 	});
 
 	it.each([
-		[100, 28, 'about 72 credits'],
-		[100, 99, 'about 1 credit'],
-		[100, 150, 'about 50 credits more'],
-	])('says the balance before and after: %d, %d', (before, after, about) => {
-		const message = `2 of 2 ready. The balance was ${before} before and ${after} after: ${about}, other work on the account included.`;
+		[99_992, 99_920, 'About 72 credits spent. Balance: 99,992 → 99,920'],
+		[100, 99, 'About 1 credit spent. Balance: 100 → 99'],
+		[100, 150, 'Balance: 100 → 150'],
+	])('says the balance before and after: %d, %d', (before, after, text) => {
+		const message = `2 of 2 ready. ${text}, including other work on this account.`;
 		expect(hintOf(ready, { balance: { before, after } })).toEqual(saying(message, 'info'));
 	});
 
