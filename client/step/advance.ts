@@ -4,7 +4,7 @@ import type { TableJournal } from '../orders/table-journal';
 import type { PipelineResult } from '../pipeline';
 import type { Clock } from '../ports';
 import { Shift } from './shift';
-import { planWave, type WaveState } from './wave-plan';
+import { planWave, unwrittenRows, type WaveState } from './wave-plan';
 import { recordEnds, waveResult, type WaveResult } from './wave-result';
 
 /** Dependencies of a wave. */
@@ -54,8 +54,8 @@ export async function advance(
 	{ clock, read, open, run }: WavePorts,
 	{ batch, stopOnError, rests, sleepsFrom, ofRound }: WaveTerms,
 ): Promise<{ result: WaveResult; ran: PipelineResult<unknown> }> {
-	const tried = jobs.map((job) => ({ ...job, tried: state.tried[job.itemIndex] }));
-	const rows = await read(tried, Object.values(state.unrecorded));
+	const tried = jobs.map((job) => ({ ...job, tried: state.items[job.itemIndex]?.tried }));
+	const rows = await read(tried, unwrittenRows(state.items));
 	const isFirst = sleepsFrom === 0;
 	const earlier = isFirst ? earlierRounds(rows, batch, ofRound) : state.earlier;
 	const now = clock.now();

@@ -7,34 +7,36 @@ import type { GenerationErrorFields } from '../api/errors';
 /** Maximum number of items that a wave begins before a sleep. It reads their keys a second time, in many table calls. */
 const MOST_NEW = 200;
 
-/** Items that need no further work, by index: their errors, or `null` for an item without an error. */
-export type Settled = Record<number, GenerationErrorFields | null>;
+/** What a step that sleeps knows of one item. Plain data: it is stored with the execution. */
+export interface ItemState {
+	/** Set if the item needs no further work: its error, or `null` if it has none. */
+	end?: GenerationErrorFields | null;
+	/** Its tries so far. */
+	tried?: Tried;
+	/**
+	 * Its generation, and since when the batch waits for it, in milliseconds since the Unix epoch. `null` after an error. A
+	 * row can be deleted while a batch sleeps, and the item would then be charged again.
+	 */
+	generation?: { id: string; since: number } | null;
+	/** The row of its generation, if it could not be written to the table. */
+	row?: Row | null;
+	/**
+	 * When its creating request first failed at no charge because the service was down, in milliseconds since the Unix epoch.
+	 * It is sent again until its timeout.
+	 */
+	downSince?: number | null;
+}
 
-/** The rows of generations that could not be written to the table, by index of their item. */
-type Unrecorded = Record<number, Row>;
+/** The states of items, by index. */
+export type ItemStates = Record<number, ItemState>;
 
-/**
- * The generation of each item that has one, by index, and since when the batch waits for it, in milliseconds since the
- * Unix epoch. `null` after an error. Rows can be deleted while a batch sleeps, and would then be charged again.
- */
-type Known = Record<number, { id: string; since: number } | null>;
-
-/** What the waves of a batch tell each other. Plain data: it is stored while the batch sleeps. */
+/** What the waves of a batch tell each other. A wave reports only what it has changed in the items. */
 export interface WaveState {
-	settled: Settled;
-	/** Tries of items so far, by index. */
-	tried: Record<number, Tried>;
+	items: ItemStates;
 	/** Number of creating requests of the batch that were charged, or may have been. */
 	spent: number;
 	/** How many of these were sent again for the same row, after a lost response. */
 	resubmitted: number;
-	unrecorded: Unrecorded;
-	known: Known;
-	/**
-	 * Items whose creating requests failed at no charge because the service was down, by index: when that was first, in
-	 * milliseconds since the Unix epoch. They are sent again until their timeout.
-	 */
-	down: Record<number, number>;
 	/** Ids of failed generations that the waves have reacted to. The table may not have taken their status. */
 	failed: string[];
 	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. */
@@ -45,7 +47,14 @@ export interface WaveState {
 	durations: number[];
 }
 
+/** What earlier waves reported about the generations of a batch. */
+export type GenerationState = Pick<WaveState, 'items' | 'failed'>;
+
+/** What is planned from. */
+type PlanState = Omit<WaveState, 'over' | 'durations'>;
+
 export interface WavePlan {
+	state: PlanState;
 	/** Jobs to run, first those whose generations exist. */
 	jobs: Job[];
 	/** The jobs of the step that they stand for, in the same order. */
@@ -54,20 +63,25 @@ export interface WavePlan {
 	left: number;
 	/** Creating requests of earlier waves that were charged, or may have been. */
 	spentBefore: number;
-	resubmitted: number;
-	unrecorded: Unrecorded;
-	known: Known;
+	/** The rows that are still not in the table, by index of their item. */
+	missing: Record<number, Row>;
 	/** Items that reuse a completed generation, and so have no job. */
-	reused: Known;
-	down: WaveState['down'];
-	failed: string[];
-	earlier: string[];
+	reused: ItemStates;
 }
 
-/** What earlier waves reported about the generations of a batch. */
-export type GenerationState = Pick<WaveState, 'unrecorded' | 'known' | 'failed'>;
-type PlanState = GenerationState &
-	Pick<WaveState, 'settled' | 'spent' | 'resubmitted' | 'earlier' | 'down'>;
+/** The rows of items that could not be written to the table. */
+export function unwrittenRows(items: ItemStates): Row[] {
+	return Object.values(items).flatMap(({ row }) => row ?? []);
+}
+
+/** Adds what a wave has changed in the states of items. */
+export function withChanges(items: ItemStates, changes: ItemStates = {}): ItemStates {
+	const changed = Object.entries(changes).map(([index, change]) => [
+		index,
+		{ ...items[Number(index)], ...change },
+	]);
+	return { ...items, ...(Object.fromEntries(changed) as ItemStates) };
+}
 
 /**
  * Plans a wave.
@@ -81,34 +95,35 @@ type PlanState = GenerationState &
  */
 export function planWave(
 	jobs: CreateJob[],
-	{ settled, spent, resubmitted, earlier, down, ...state }: PlanState,
+	state: PlanState,
 	all: Row[],
 	batch: string,
 	now: number,
 	mostNew = MOST_NEW,
 ): WavePlan {
+	const { items, spent, resubmitted } = state;
 	const rows = rowsOfBatch(all, jobs, state);
-	const ofEarlierRounds = new Set(earlier);
+	const ofEarlierRounds = new Set(state.earlier);
 	// In a loop, earlier runs of the step may have written rows for the same keys.
 	const isOwnRow = (row: Row) =>
 		row.execution_id === batch && !ofEarlierRounds.has(row.generation_id);
 	const failures = all.filter((row) => isOwnRow(row) && !isLive(row));
 	const left = jobs
-		.filter(
-			({ itemIndex }) => !(itemIndex in settled) && rows.get(itemIndex)?.status !== 'completed',
-		)
+		.filter(({ itemIndex }) => {
+			return !hasEnded(items, itemIndex) && rows.get(itemIndex)?.status !== 'completed';
+		})
 		.map((job) => ({ ...job, tried: triedIn(failures, job, rows.get(job.itemIndex)) }));
 	const isOwn = ({ itemIndex }: CreateJob) => {
 		const row = rows.get(itemIndex);
 		return row !== undefined && isOwnRow(row);
 	};
 	const sinceOf = ({ itemIndex }: CreateJob) => {
-		const wait = state.known[itemIndex];
+		const wait = items[itemIndex]?.generation;
 		return wait?.id === rows.get(itemIndex)?.generation_id ? wait?.since : undefined;
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
-	const isDown = ({ itemIndex }: CreateJob) => itemIndex in down;
+	const isDown = ({ itemIndex }: CreateJob) => typeof items[itemIndex]?.downSince === 'number';
 	const unsent = left.filter((job) => !isRunning(job));
 	// The others come first: an item that fails each time must not keep them from their turn.
 	const others = [...unsent.filter((job) => !isDown(job)), ...unsent.filter(isDown)].slice(
@@ -120,19 +135,20 @@ export function planWave(
 		collecting(job, rows.get(job.itemIndex) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
 	);
 	return {
+		state,
 		jobs: [...collected, ...others],
 		sources: [...running, ...others],
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
 		spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)) + resubmitted),
-		resubmitted,
-		unrecorded: missingIn(all, state.unrecorded),
-		known: state.known,
-		reused: reusedBy(jobs, rows, state.known, now),
-		down,
-		failed: state.failed,
-		earlier,
+		missing: missingIn(all, items),
+		reused: reusedBy(jobs, rows, items, now),
 	};
+}
+
+/** True if an item needs no further work. */
+export function hasEnded(items: ItemStates, itemIndex: number): boolean {
+	return items[itemIndex]?.end !== undefined;
 }
 
 /**
@@ -150,12 +166,17 @@ function triedIn(failures: Row[], job: CreateJob, current?: Row): Tried | undefi
 }
 
 /** The items whose completed generations the waves have not reported. Their rows can be deleted, too. */
-function reusedBy(jobs: CreateJob[], rows: Map<number, Row>, known: Known, now: number): Known {
-	const reused: Known = {};
+function reusedBy(
+	jobs: CreateJob[],
+	rows: Map<number, Row>,
+	items: ItemStates,
+	now: number,
+): ItemStates {
+	const reused: ItemStates = {};
 	for (const { itemIndex } of jobs) {
 		const row = rows.get(itemIndex);
-		if (row?.status !== 'completed' || known[itemIndex]) continue;
-		reused[itemIndex] = { id: row.generation_id, since: now };
+		if (row?.status !== 'completed' || items[itemIndex]?.generation) continue;
+		reused[itemIndex] = { generation: { id: row.generation_id, since: now } };
 	}
 	return reused;
 }
@@ -167,18 +188,18 @@ function reusedBy(jobs: CreateJob[], rows: Map<number, Row>, known: Known, now: 
 export function rowsOfBatch(
 	all: Row[],
 	jobs: Array<KeyedJob & { itemIndex: number }>,
-	{ unrecorded, known, failed }: GenerationState,
+	{ items, failed }: GenerationState,
 ): Map<number, Row> {
 	const ended = new Set(failed);
 	const marked = (row: Row) => (ended.has(row.generation_id) ? { ...row, status: 'failed' } : row);
 	const written = new Map(all.map((row) => [row.generation_id, marked(row)]));
 	const inForce = rowsInForce(all.map(marked));
-	const missing = Object.values(missingIn(all, unrecorded)).map(marked);
+	const missing = Object.values(missingIn(all, items)).map(marked);
 	missing.filter(isLive).forEach((row) => inForce.set(row.key, row));
 	const rows = new Map<number, Row>();
 	for (const job of jobs) {
 		const row = inForce.get(storedKeyOf(job));
-		const generation = known[job.itemIndex];
+		const generation = items[job.itemIndex]?.generation;
 		if (row && hasId(row)) rows.set(job.itemIndex, row);
 		else if (generation) {
 			// A row that does not count has failed: another item or execution has seen that, and this item has not.
@@ -193,10 +214,12 @@ function deletedRow(job: KeyedJob, { id, since }: { id: string; since: number })
 	return { ...row, generation_id: id, id: 0, changedAt: since };
 }
 
-/** The rows that are not in the table. */
-export function missingIn(all: Row[], unrecorded: Unrecorded): Unrecorded {
+/** The rows of items that are not in the table, by index of their item. */
+export function missingIn(all: Row[], items: ItemStates): Record<number, Row> {
 	const written = new Set(all.map((row) => row.generation_id));
-	const missing = Object.entries(unrecorded).filter(([, row]) => !written.has(row.generation_id));
+	const missing = Object.entries(items).flatMap(([index, { row }]) =>
+		row && !written.has(row.generation_id) ? [[index, row] as const] : [],
+	);
 	return Object.fromEntries(missing);
 }
 

@@ -1,4 +1,5 @@
-import { decideNextTry, explainTries, type CreateJob, type Tried } from '../job';
+import { decideNextTry, explainTries } from '../job';
+import type { Row } from '../orders/table';
 import type { Outcome } from '../outcome';
 import type { TableJournal } from '../orders/table-journal';
 import type { PipelineResult } from '../pipeline';
@@ -6,7 +7,14 @@ import { isOutage, type GenerationError } from '../api/errors';
 import { unseen } from '../api/generation';
 import { isBeyondLimit } from '../spend-guard';
 import type { Shift } from './shift';
-import { storedKeyOf, type WavePlan, type WaveState } from './wave-plan';
+import {
+	storedKeyOf,
+	withChanges,
+	type ItemState,
+	type ItemStates,
+	type WavePlan,
+	type WaveState,
+} from './wave-plan';
 
 /** What a wave writes into the record when it has run, and what it reports to the next one. */
 
@@ -23,15 +31,15 @@ export function recordEnds(
 }
 
 /** Returns the rows that a wave, or an earlier one, could not write. */
-function stillUnrecorded(
+function stillMissing(
 	record: TableJournal,
-	{ jobs, sources, unrecorded }: WavePlan,
+	{ jobs, sources, missing }: WavePlan,
 	outcomes: Array<Outcome<unknown>>,
-): WaveState['unrecorded'] {
-	const left = { ...unrecorded };
-	const missing = record.unrecorded;
+): WavePlan['missing'] {
+	const left = { ...missing };
+	const unrecorded = record.unrecorded;
 	sources.forEach((job, index) => {
-		const row = missing.get(storedKeyOf(job)) ?? left[job.itemIndex];
+		const row = unrecorded.get(storedKeyOf(job)) ?? left[job.itemIndex];
 		if (!row) return;
 		const ended = jobs[index].kind === 'collect' ? endOf(outcomes[index]) : null;
 		left[job.itemIndex] = { ...row, ...(ended && { status: ended.status }) };
@@ -60,7 +68,7 @@ interface WaveSettings {
  * next wave goes on with it.
  */
 function unlessDown(
-	{ jobs, down }: WavePlan,
+	{ jobs, state }: WavePlan,
 	index: number,
 	outcome: Outcome<unknown>,
 	now: number,
@@ -70,7 +78,7 @@ function unlessDown(
 	const job = jobs[index];
 	// A job that is watched since this wave has not reached its deadline: it would have timed out.
 	const watchedSince = (job.kind === 'collect' && job.waitingSinceMs) || now;
-	const since = generation === null ? (down[job.itemIndex] ?? now) : watchedSince;
+	const since = generation === null ? (state.items[job.itemIndex]?.downSince ?? now) : watchedSince;
 	if (now < since + job.timeoutMs) return { kind: 'stopped', generation };
 	if (generation === null || job.onTimeout === 'error') return outcome;
 	// The last status check is that of the results.
@@ -88,23 +96,6 @@ function afterOutage({ jobs }: WavePlan, { nextShiftAt }: Shift, now: number): n
 	return Math.max(nextShiftAt ?? 0, now + pauseMs);
 }
 
-/** Since when the service has been down for each item that could not be sent. */
-function downAfter(
-	{ jobs, down }: WavePlan,
-	ends: Array<Outcome<unknown>>,
-	outcomes: Array<Outcome<unknown>>,
-	now: number,
-): WaveState['down'] {
-	const after = { ...down };
-	outcomes.forEach((outcome, index) => {
-		const { itemIndex } = jobs[index];
-		const isLeft = outcome.kind === 'stopped' && outcome.generation === null;
-		if (!isLeft) delete after[itemIndex];
-		else if (outcome !== ends[index]) after[itemIndex] ??= now;
-	});
-	return after;
-}
-
 /**
  * Returns the result of a wave.
  *
@@ -119,69 +110,100 @@ export function waveResult(
 	{ stopOnError, rests }: WaveSettings,
 	now: number,
 ): WaveResult {
-	const { jobs, sources, left } = plan;
+	const { jobs, sources, left, state } = plan;
 	const outcomes = rests ? ends.map((end, index) => unlessDown(plan, index, end, now)) : ends;
 	const hasOutage = outcomes.some((outcome, index) => outcome !== ends[index]);
-	const settled: WaveState['settled'] = {};
+	const items: ItemStates = { ...plan.reused };
 	let ended = 0;
 	let again = false;
+	let failed = false;
 	outcomes.forEach((outcome, index) => {
 		const { itemIndex, kind } = jobs[index];
-		if (outcome.kind === 'stopped') return;
+		const change: ItemState = {
+			...items[itemIndex],
+			...generationAfter(state.items[itemIndex], outcome, now),
+			...downAfter(state.items[itemIndex], outcome, outcome !== ends[index], now),
+		};
 		if (outcome.kind === 'error') {
 			// A generation of an earlier wave failed. The next wave may create it again.
 			const source = kind === 'collect' ? sources[index] : null;
-			if (source && decideNextTry(source, outcome.error) !== 'stop') {
-				again = true;
-				return;
+			if (source && decideNextTry(source, outcome.error) !== 'stop') again = true;
+			else {
+				const error = source ? explainTries(source, outcome.error) : outcome.error;
+				change.end = (error as GenerationError).fields;
+				failed ||= !isBeyondLimit(change.end);
 			}
-			const error = source ? explainTries(source, outcome.error) : outcome.error;
-			settled[itemIndex] = (error as GenerationError).fields;
-		} else {
-			// It is completed, it timed out, or its item does not wait.
-			settled[itemIndex] = null;
 		}
-		ended++;
+		// It is completed, it timed out, or its item does not wait.
+		if (outcome.kind === 'done') change.end = null;
+		if (change.end !== undefined) ended++;
+		const { tried } = sources[index];
+		if (tried && tried.failed + tried.fallbacks > 0) change.tried = tried;
+		items[itemIndex] = change;
 	});
-	const failed = Object.values(settled).some((error) => error && !isBeyondLimit(error));
 	return {
-		settled,
-		tried: triedBy(sources),
+		items: withRows(
+			state.items,
+			items,
+			record ? stillMissing(record, plan, outcomes) : plan.missing,
+		),
 		spent: stats.spent,
-		resubmitted: plan.resubmitted + stats.resubmitted,
-		unrecorded: record ? stillUnrecorded(record, plan, outcomes) : plan.unrecorded,
-		known: { ...plan.reused, ...knownAfter(plan, outcomes, now) },
-		down: downAfter(plan, ends, outcomes, now),
-		failed: [...new Set([...plan.failed, ...outcomes.flatMap(failedIn)])],
-		earlier: plan.earlier,
+		resubmitted: state.resubmitted + stats.resubmitted,
+		failed: [...new Set([...state.failed, ...outcomes.flatMap(failedIn)])],
+		earlier: state.earlier,
 		over: ended === left || (failed && stopOnError),
 		nextAt: hasOutage ? afterOutage(plan, shift, now) : again ? null : shift.nextShiftAt,
 		durations: shift.lastDurations,
 	};
 }
 
-function knownAfter({ jobs, known }: WavePlan, outcomes: Array<Outcome<unknown>>, now: number) {
-	const after: WaveState['known'] = {};
-	outcomes.forEach((outcome, index) => {
-		const { itemIndex } = jobs[index];
-		const generation = outcome.kind === 'error' ? null : outcome.generation;
-		const before = known[itemIndex];
-		if (generation === null) {
-			if (before) after[itemIndex] = null;
-		} else if (generation.id !== before?.id) after[itemIndex] = { id: generation.id, since: now };
-	});
-	return after;
+/** The generation of an item after a wave, if that is another one than before. */
+function generationAfter(
+	before: ItemState | undefined,
+	outcome: Outcome<unknown>,
+	now: number,
+): ItemState {
+	const generation = outcome.kind === 'error' ? null : outcome.generation;
+	const known = before?.generation ?? null;
+	if (generation === null) return known ? { generation: null } : {};
+	return generation.id === known?.id ? {} : { generation: { id: generation.id, since: now } };
+}
+
+/**
+ * Since when the service has been down for an item that could not be sent.
+ *
+ * @param isDown true if this wave could not send it
+ */
+function downAfter(
+	before: ItemState | undefined,
+	outcome: Outcome<unknown>,
+	isDown: boolean,
+	now: number,
+): ItemState {
+	const since = before?.downSince ?? null;
+	const isLeft = outcome.kind === 'stopped' && outcome.generation === null;
+	if (!isLeft) return since === null ? {} : { downSince: null };
+	return isDown && since === null ? { downSince: now } : {};
+}
+
+/** Adds the rows that are not in the table, and removes those that are. */
+function withRows(
+	before: ItemStates,
+	changes: ItemStates,
+	missing: WavePlan['missing'],
+): ItemStates {
+	const written = Object.entries(before).flatMap(([index, { row }]) =>
+		row ? [[index, null]] : [],
+	);
+	const rows = { ...Object.fromEntries(written), ...missing } as Record<number, Row | null>;
+	const changed = Object.entries(rows).map(([index, row]) => [index, { row }]);
+	return withChanges(changes, Object.fromEntries(changed) as ItemStates);
 }
 
 /** The ID of the generation whose failure is the outcome. */
 function failedIn(outcome: Outcome<unknown>): string[] {
 	const end = endOf(outcome);
 	return end?.status === 'failed' ? [end.id] : [];
-}
-
-function triedBy(jobs: CreateJob[]): WaveState['tried'] {
-	const known = jobs.filter(({ tried }) => tried && tried.failed + tried.fallbacks > 0);
-	return Object.fromEntries(known.map(({ itemIndex, tried }) => [itemIndex, tried as Tried]));
 }
 
 /** The final state of a generation; `null` if it has not ended. */

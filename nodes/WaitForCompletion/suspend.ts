@@ -1,6 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { GenerationError, isOutage } from '../../client/api/errors';
+import { hasEnded } from '../../client/step/wave-plan';
 import { isFinalState } from '../../client/api/states';
 import type { Result } from '../../client/async';
 import type { CollectJob, Job } from '../../client/job';
@@ -15,7 +16,13 @@ import { type Step, evaluatingOnce } from '../shared/step';
 import { polledHint, whyNotSleep } from '../shared/sleep/can-sleep';
 import { fallAsleep, hasFiles } from '../shared/sleep/fall-asleep';
 import type { Sleeper } from '../shared/sleep/sleeper';
-import { newState, STORED_VERSION, type Report, type SleepState } from '../shared/sleep/state';
+import {
+	endsOf,
+	newState,
+	STORED_VERSION,
+	type Report,
+	type SleepState,
+} from '../shared/sleep/state';
 import { waitFields } from './fields';
 import { planWait } from './request';
 import { LEAST_TIMEOUT_MS, SHORTEST_SLEEP_MS, sleepMs } from './schedule';
@@ -79,11 +86,9 @@ async function sleep(
 	const open = await runBriefly(step, planned, failures, start, SHORTEST_SLEEP_MS);
 	const sleepers = open.filter(({ timeoutMs }) => timeoutMs >= LEAST_TIMEOUT_MS);
 	if (sleepers.length === 0) return null;
-	const settled = Object.fromEntries(
-		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
-	);
+	const items = endsOf(failures);
 	const state: WaitState = {
-		...newState(step, journal.runIndex, settled, hasFiles(step, planned)),
+		...newState(step, journal.runIndex, items, hasFiles(step, planned)),
 		since: startedAt,
 		checks: Object.fromEntries(checks),
 	};
@@ -95,11 +100,11 @@ async function sleep(
 
 /** One wave: checks the status of every generation that is still running, once. */
 async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise<Report> {
-	const { since, settled } = state;
+	const { since, items } = state;
 	const checks = checksOf(state);
 	const before = new Map([...checks].map(([id, { at }]) => [id, at]));
 	const start = { ...(await startOf(step, checks)), stopOnError: false };
-	const open = planned.filter(({ job }) => isOpen(job, since) && !(job.itemIndex in settled));
+	const open = planned.filter(({ job }) => isOpen(job, since) && !hasEnded(items, job.itemIndex));
 	const once = sinceThen(open, since).map(({ job }) => ({
 		job: { ...job, wait: false },
 		download: null,
@@ -171,9 +176,9 @@ function sinceThen(plans: Plan[], waitingSinceMs: number): Plan[] {
 }
 
 /** The errors that items had before the sleep, and those of items that this release rejects. */
-function failuresOf(plans: Array<Result<Plan[]>>, { settled }: WaitState): Failures {
+function failuresOf(plans: Array<Result<Plan[]>>, { items }: WaitState): Failures {
 	return plans.map((plan, itemIndex) => {
-		const own = settled[itemIndex];
+		const own = items[itemIndex]?.end;
 		if (own) return [new GenerationError(own)];
 		return plan.ok ? [] : [errorOfJob(plan.error, null)];
 	});

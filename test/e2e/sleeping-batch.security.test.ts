@@ -184,12 +184,9 @@ async function attackAll(): Promise<Execution[]> {
 
 const forgedState = {
 	run: 0,
-	settled: {},
-	tried: {},
+	items: {},
 	spent: 0,
 	resubmitted: 0,
-	unrecorded: {},
-	known: {},
 	failed: [],
 	earlier: [],
 	stopped: false,
@@ -200,9 +197,8 @@ const forgedState = {
 	checks: {},
 	dead: 0,
 	lastDeath: '',
-	v: 1,
+	v: 3,
 	collections: 0,
-	down: {},
 };
 
 function secretOf({ data }: Execution): string {

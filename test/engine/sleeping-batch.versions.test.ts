@@ -41,7 +41,7 @@ const stored: Record<string, (run: Run) => IDataObject> = {
 const changes: Array<[release: string, change: (what: IDataObject) => void]> = [
 	// The first release stored no version.
 	['an older', (what) => delete what.v],
-	['a newer', (what) => Object.assign(what, { v: STORED_VERSION + 1, known: 'changed' })],
+	['a newer', (what) => Object.assign(what, { v: STORED_VERSION + 1, failed: 'changed' })],
 ];
 
 describe.each(changes)('%s release has stored', (_, change) => {
@@ -70,10 +70,10 @@ describe.each(changes)('%s release has stored', (_, change) => {
 		const ids = rows().map(({ generation_id: id }) => String(id));
 		for (const find of Object.values(stored)) {
 			const what = find(first);
-			const { known } = what;
+			const { items } = what;
 			change(what);
 			// An unknown release stores the generations in a form of its own.
-			if (known) Object.assign(what, { known: undefined, items: known });
+			if (items) Object.assign(what, { items: undefined, known: items });
 		}
 		rows().length = 0;
 		const { error } = await sleepToEnd(stage, first);

@@ -9,7 +9,13 @@ import type { CallTable, Row, TableCall, TableScope } from '../../client/orders/
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/pipeline';
 import { advance } from '../../client/step/advance';
-import type { Settled, WaveState } from '../../client/step/wave-plan';
+import {
+	unwrittenRows,
+	withChanges,
+	type ItemState,
+	type ItemStates,
+	type WaveState,
+} from '../../client/step/wave-plan';
 import type { WaveResult } from '../../client/step/wave-result';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import type { Step } from './step';
@@ -55,7 +61,8 @@ export interface Night {
 	end: 'over' | 'stopped' | 'crashed' | 'given up';
 	/** When the stop took effect, in milliseconds since the Unix epoch. */
 	stoppedAt: number | null;
-	settled: Settled;
+	/** How items ended, by index: their errors, or `null`. */
+	settled: Record<number, NonNullable<ItemState['end']> | null>;
 }
 
 /** Returns when n8n wakes an execution. Its ticks are at full minutes of virtual time. */
@@ -86,10 +93,7 @@ class SleepingBatch {
 		settled: {},
 	};
 	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0, resubmitted: 0 };
-	private tried: WaveState['tried'] = {};
-	private unrecorded: WaveState['unrecorded'] = {};
-	private known: WaveState['known'] = {};
-	private down: WaveState['down'] = {};
+	private items: ItemStates = {};
 	private failed: WaveState['failed'] = [];
 	private dead = 0;
 	private isAwake = false;
@@ -162,7 +166,7 @@ class SleepingBatch {
 		const { signal } = new AbortController();
 		const keys = this.jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
 		const batched = new BatchedTable(scope, { table, clock, signal });
-		return await batched.read(keys, Object.values(this.unrecorded));
+		return await batched.read(keys, unwrittenRows(this.items));
 	}
 
 	/**
@@ -194,14 +198,13 @@ class SleepingBatch {
 			return ++this.dead >= MOST_DEAD ? 'given up' : null;
 		}
 		this.dead = 0;
-		Object.assign(night.settled, result.settled);
-		this.tried = { ...this.tried, ...result.tried };
+		this.items = withChanges(this.items, result.items);
+		for (const [index, { end }] of Object.entries(this.items)) {
+			if (end !== undefined) night.settled[Number(index)] = end;
+		}
 		state.durations = result.durations;
 		state.spent = result.spent;
 		state.resubmitted = result.resubmitted;
-		this.unrecorded = result.unrecorded;
-		Object.assign(this.known, result.known);
-		this.down = result.down;
 		this.failed = result.failed;
 		if (isFirst && this.isStopped) return 'stopped';
 		return result.over ? 'over' : null;
@@ -222,7 +225,7 @@ class SleepingBatch {
 	}
 
 	private async work(clock: Clock): Promise<WaveResult> {
-		const { step, jobs, night, state, fate, unrecorded, known, down, failed } = this;
+		const { step, jobs, night, state, fate, failed } = this;
 		// Each later wave is a separate execution, so stopping the step's execution does not stop it.
 		this.waveStop = new AbortController();
 		const { signal } = night.waves === 0 ? step.cancel : this.waveStop;
@@ -230,13 +233,9 @@ class SleepingBatch {
 		const writer = `${fate.batch}, wave ${night.waves}`;
 		const scope = { workflowId: 'w', nodeId: 'n', executionId: fate.batch, writer };
 		const before = {
-			settled: night.settled,
-			tried: this.tried,
+			items: this.items,
 			spent: state.spent,
 			resubmitted: state.resubmitted,
-			unrecorded,
-			known,
-			down,
 			failed,
 			earlier: [],
 			durations: state.durations,

@@ -1,6 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
+import { unwrittenRows } from '../../../client/step/wave-plan';
 import type { PipelineStats } from '../../../client/pipeline';
 import { continuesOnError, journalOf } from '../execution';
 import { keyOf, rowsOf } from '../record/record';
@@ -13,7 +14,7 @@ import { polledHint, whyNotSleep } from './can-sleep';
 import { fallAsleep, hasFiles } from './fall-asleep';
 import { fetchResults, lastKnown, type AwakeStep } from './results';
 import type { Sleeper } from './sleeper';
-import { newState, shortly, takeIn } from './state';
+import { endsOf, newState, shortly, takeIn } from './state';
 import { runWave, type BatchState } from './wave';
 
 /** A node type that creates generations. */
@@ -28,10 +29,10 @@ export function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
 			'Run the same items in a new execution: charged generations are reused. If an item fails again, set On Error to Continue to get the others. Retry in the executions list only shows this error again',
 		...node,
 		work: async (step, planned, state) => (await runWave(step, planned, state)).report,
-		stopped: async (step, { unrecorded = {} }: Partial<BatchState>) => {
-			await toResult(async () => await rowsOf(step, [], Object.values(unrecorded)));
+		stopped: async (step, { items = {} }) => {
+			await toResult(async () => await rowsOf(step, [], unwrittenRows(items)));
 		},
-		lost: ({ unrecorded }) => Object.values(unrecorded ?? {}).map((row) => row.generation_id),
+		lost: ({ items }) => unwrittenRows(items ?? {}).map((row) => row.generation_id),
 		results: fetchResults,
 		lastKnown,
 	};
@@ -73,17 +74,11 @@ async function sleep(
 		polledHint(step, reason);
 		return null;
 	}
-	const settled = Object.fromEntries(
-		failures.flatMap(([error], itemIndex) => (error ? [[itemIndex, error.fields]] : [])),
-	);
+	const items = endsOf(failures);
 	const state: BatchState = {
-		...newState(step, journal.runIndex, settled, hasFiles(step, planned)),
-		tried: {},
+		...newState(step, journal.runIndex, items, hasFiles(step, planned)),
 		spent: 0,
 		resubmitted: 0,
-		unrecorded: {},
-		known: {},
-		down: {},
 		failed: [],
 		earlier: [],
 		durations: [],

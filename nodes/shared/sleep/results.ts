@@ -15,16 +15,18 @@ import { firstFailure, runToEnd, type Failures } from '../run/run-node';
 import { startOf, type StepStart } from '../run/run-plans';
 import type { Plan } from '../form/plan-items';
 import {
+	hasEnded,
 	missingIn,
 	rowsOfBatch,
 	storedKeyOf,
+	unwrittenRows,
 	type GenerationState,
 } from '../../../client/step/wave-plan';
 import { fetching, type BatchState } from './wave';
 import type { Step } from '../step';
 
 /** What the waves reported. */
-type Fetched = GenerationState & Pick<BatchState, 'settled' | 'spent' | 'lastDeath'>;
+type Fetched = GenerationState & Pick<BatchState, 'spent' | 'lastDeath'>;
 
 /** A step that has not slept. */
 export interface AwakeStep {
@@ -43,7 +45,7 @@ export interface AwakeStep {
 export async function fetchResults(
 	step: Step,
 	plans: Array<Result<Plan[]>>,
-	{ settled, spent, lastDeath, ...state }: Fetched,
+	{ spent, lastDeath, ...state }: Fetched,
 	awake: AwakeStep | null = null,
 ): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(step, plan, itemIndex));
@@ -54,11 +56,11 @@ export async function fetchResults(
 	const rows = rowsOfBatch(all, jobs, state);
 	const known = jobs.map((job) => onRecord(rows, job));
 	const failures: Failures = plans.map((plan, itemIndex) => {
-		const own = settled[itemIndex];
+		const own = state.items[itemIndex]?.end;
 		if (own) return [new GenerationError(own)];
 		if (!plan.ok) return [rejectedAfterSleep(plan.error, known[itemIndex])];
 		if (awake || rows.has(itemIndex)) return [];
-		return [neverCreated(all, jobs[itemIndex], itemIndex in settled, lastDeath)];
+		return [neverCreated(all, jobs[itemIndex], hasEnded(state.items, itemIndex), lastDeath)];
 	});
 	const first = firstFailure(failures);
 	if (first >= 0 && !continuesOnError(step)) {
@@ -71,10 +73,10 @@ export async function fetchResults(
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const start = awake?.start ?? (await startOf(step));
 	const options = { ...start.options, spentBefore: spent };
-	const unrecorded = Object.values(missingIn(all, state.unrecorded)).map(({ key }) => key);
+	const unrecorded = Object.values(missingIn(all, state.items)).map(({ key }) => key);
 	const before = awake ? { stats: awake.stats, unrecorded } : undefined;
 	// An item without a wave result reuses a completed generation. Its own plan counts it, and compares its request.
-	const isReused = ({ job }: Plan) => awake !== null && !(job.itemIndex in settled);
+	const isReused = ({ job }: Plan) => awake !== null && !hasEnded(state.items, job.itemIndex);
 	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
 	return await runToEnd(step, { ...start, options, before }, fetched, failures);
 }
@@ -146,7 +148,7 @@ function neverCreated(
 export async function lastKnown(
 	step: Step,
 	plans: Array<Result<Plan[]>>,
-	{ settled, ...state }: Pick<Fetched, 'settled' | keyof GenerationState>,
+	state: GenerationState,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(step, plan, itemIndex));
@@ -154,7 +156,7 @@ export async function lastKnown(
 	const found = await toResult(async () => await read(step, jobs, state));
 	const rows = rowsOfBatch(found.ok ? found.value : [], jobs, state);
 	return jobs.map((job, itemIndex): Outcome<Output> => {
-		const own = settled[itemIndex];
+		const own = state.items[itemIndex]?.end;
 		if (own) return { kind: 'error', error: new GenerationError(own) };
 		const generation = onRecord(rows, job);
 		if (generation === null) return { kind: 'error', error };
@@ -162,6 +164,6 @@ export async function lastKnown(
 	});
 }
 
-async function read(step: Step, jobs: KeyedJob[], { unrecorded }: Pick<BatchState, 'unrecorded'>) {
-	return await rowsOf(step, jobs, Object.values(unrecorded));
+async function read(step: Step, jobs: KeyedJob[], { items }: Pick<BatchState, 'items'>) {
+	return await rowsOf(step, jobs, unwrittenRows(items));
 }

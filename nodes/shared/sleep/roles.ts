@@ -156,12 +156,12 @@ async function deliver(
 const PAUSE_MS = 120_000;
 
 /** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
-function hasOutage(fetched: Result<INodeExecutionData[][]>, { settled }: Order): boolean {
-	const hasEnded = Object.values(settled).some((error) => error && !isBeyondLimit(error));
+function hasOutage(fetched: Result<INodeExecutionData[][]>, { items }: Order): boolean {
+	const hasEnded = Object.values(items).some(({ end }) => end && !isBeyondLimit(end));
 	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
 	return fetched.value
 		.flat()
-		.some((item) => !settled[itemIndexOf(item)] && isDown(failureOf(item)));
+		.some((item) => !items[itemIndexOf(item)]?.end && isDown(failureOf(item)));
 }
 
 function itemIndexOf({ pairedItem }: INodeExecutionData): number {

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { Settled } from '../../../client/step/wave-plan';
+import type { GenerationError } from '../../../client/api/errors';
+import { withChanges, type ItemStates } from '../../../client/step/wave-plan';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
@@ -36,7 +37,7 @@ export const ROLE_PARAMETER = 'batchRole';
  * step. Raise it with any change of these that makes a difference to a reader. The package may be updated while a batch
  * sleeps, and the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 2;
+export const STORED_VERSION = 3;
 
 /** True if this release stored it, or one that stores the same. */
 export function isCurrent(stored: object | null | undefined): boolean {
@@ -55,8 +56,8 @@ export interface SleepState {
 	run: number;
 	/** True if the output may have files. */
 	hasFiles: boolean;
-	/** Items that need no further work, by index: their errors, or `null` for an item without an error. */
-	settled: Settled;
+	/** What is known of the items. A report has only what has changed. */
+	items: ItemStates;
 	/** True if nothing is left but to fetch the results. */
 	over: boolean;
 	/** True if the user stopped it. */
@@ -86,17 +87,22 @@ export const MOST_DEAD = 5;
  * The state of a step that falls asleep.
  *
  * @param run the run index of the step
- * @param settled items that need no work
+ * @param items those that need no work
  * @param hasFiles true if the output may have files
  */
-export function newState(step: Step, run: number, settled: Settled, hasFiles: boolean): SleepState {
+export function newState(
+	step: Step,
+	run: number,
+	items: ItemStates,
+	hasFiles: boolean,
+): SleepState {
 	return {
 		v: STORED_VERSION,
 		batch: step.execution,
 		step: step.node.name,
 		run,
 		hasFiles,
-		settled,
+		items,
 		over: false,
 		stopped: false,
 		wakeAt: 0,
@@ -181,19 +187,24 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	return Object.keys(json).join() === 'error' ? String(json.error) : null;
 }
 
-/** Parts of the state by item or generation, of which a wave reports only its own. */
-const MERGED = ['settled', 'tried', 'known', 'checks'];
-
-/** Adds what a wave or a supervisor reported to the state. */
-export function takeIn(state: SleepState, report: Report): void {
-	const merged = MERGED.filter((name) => name in report).map((name) => [
-		name,
-		{ ...(state as unknown as Parts)[name], ...(report as unknown as Parts)[name] },
-	]);
-	Object.assign(state, { dead: 0 }, report, Object.fromEntries(merged));
+/** The states of items that need no work, because they failed before the step fell asleep. */
+export function endsOf(failures: GenerationError[][]): ItemStates {
+	const ends = failures.flatMap(([error], itemIndex) =>
+		error ? [[itemIndex, { end: error.fields }] as const] : [],
+	);
+	return Object.fromEntries(ends);
 }
 
-type Parts = Record<string, object | undefined>;
+/** Adds what a wave or a supervisor reported to the state. */
+export function takeIn(state: SleepState, { items, ...report }: Report): void {
+	const { checks } = state as Checked;
+	const checked = { ...checks, ...(report as Checked).checks };
+	const merged = { items: withChanges(state.items, items), ...(checks && { checks: checked }) };
+	Object.assign(state, { dead: 0 }, report, merged);
+}
+
+/** The status checks of a wait, by generation. A report has only its own. */
+type Checked = { checks?: object };
 
 /** Counts a helper execution that ended without a report. */
 export function countDeath(state: SleepState, reason: string): void {

@@ -103,10 +103,15 @@ async function startSupervisor(
 }
 
 async function startWave(helper: Step, state: SleepState, of: HelperOf) {
-	// A wave needs no errors, only which items are settled.
-	const settled = Object.fromEntries(Object.keys(state.settled).map((index) => [index, null]));
+	// A wave needs no errors, only which items have ended.
+	const items = Object.fromEntries(
+		Object.entries(state.items).map(([index, item]) => [
+			index,
+			item.end ? { ...item, end: null } : item,
+		]),
+	);
 	const by = { execution: helper.execution, node: helper.node.name };
-	const message = messageItem({ order: { ...state, settled, by } });
+	const message = messageItem({ order: { ...state, items, by } });
 	return outputOf(await toResult(async () => await runHelper(helper, waveWorkflow(of), [message])));
 }
 
