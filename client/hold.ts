@@ -15,7 +15,7 @@ export class Hold {
 		return Math.max(0, this.until - this.clock.now());
 	}
 
-	/** Takes over the time that an error names, if there is one. */
+	/** Extends the hold to the time that an error names, if it names one. */
 	note(error: GenerationError): void {
 		if (error.retryAfterMs === null) return;
 		this.cause = error;

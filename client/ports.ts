@@ -32,7 +32,7 @@ export type SendRequest = (
 ) => Promise<ServiceResponse>;
 
 /** A storage's response to a request for the first byte of an output. */
-export interface Probed {
+export interface ProbeResponse {
 	status: number;
 	/** True if it offered only that byte, as requested, and not the whole file. */
 	oneByte: boolean;
@@ -42,7 +42,7 @@ export interface Probed {
  * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the key). Reads no more than that
  * byte, follows no redirect, and rejects if there was no response or the signal aborts.
  */
-export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<Probed>;
+export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
 /** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch; `…Ms` are durations. */
 export interface Clock {

@@ -18,7 +18,7 @@ export function itemNames(indexes: number[], total?: number): string {
 	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
 }
 
-/** Returns a duration for a text: `90 s`. */
+/** Formats milliseconds for a message, rounded up to seconds: `90 s`. */
 export function inSeconds(ms: number): string {
 	return `${Math.ceil(ms / 1000)} s`;
 }

@@ -142,7 +142,7 @@ export function* causesOf(failure: unknown): Generator<ErrorLink> {
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
 		const error = link as ErrorLink;
 		yield error;
-		// Node tries several addresses of one name, and wraps the error of each.
+		// Node tries all addresses of a host name. The error of the first stands for all.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 }

@@ -108,17 +108,17 @@ export class Watch implements Probed {
 	 */
 	async until(goal: Goal, deadline: number): Promise<void> {
 		const { prober } = this.watcher;
-		if (goal !== 'final') return await this.watch(goal, deadline);
+		if (goal !== 'final') return await this.loop(goal, deadline);
 		if (this.readiness !== 'status') this.planProbe();
 		prober.running++;
 		try {
-			await this.watch(goal, deadline);
+			await this.loop(goal, deadline);
 		} finally {
 			prober.running--;
 		}
 	}
 
-	private async watch(goal: Goal, deadline: number): Promise<void> {
+	private async loop(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
 		while (!this.hasReached(goal)) {
 			const statusAt = this.afterHold(this.statusDueAt(deadline));

@@ -66,10 +66,10 @@ export const suspendedWait: Sleeper<WaitState> = {
 
 /** Runs a step of the user's workflow that is set to suspend: it polls for a short time, and then sleeps. */
 export async function runSuspended(step: Step): Promise<INodeExecutionData[][]> {
-	return await runNode(evaluatingOnce(step), planWait, sleep);
+	return await runNode(evaluatingOnce(step), planWait, beginWait);
 }
 
-async function sleep(
+async function beginWait(
 	step: Step,
 	start: StepStart,
 	planned: Plan[],

@@ -143,7 +143,7 @@ export function withCallerSettings(step: Step, code: IWorkflowBase): IWorkflowBa
 	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
 }
 
-/** n8n's type does not have all settings. Older releases give nodes none. */
+/** n8n's type lacks some settings. In older releases, nodes cannot read any. */
 function settingsOf(step: Step): IDataObject {
 	return (step.n8n.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }

@@ -1,5 +1,5 @@
 import type {
-	Probed,
+	ProbeResponse,
 	ProbeUrl,
 	SendRequest,
 	ServiceRequest,
@@ -103,7 +103,10 @@ export class FakeService {
 	};
 
 	/** The storage's response to a probe. `written` is true once the generation has completed. */
-	storage: (made: Made, written: boolean) => Probed | Promise<Probed> = (_, written) => ({
+	storage: (made: Made, written: boolean) => ProbeResponse | Promise<ProbeResponse> = (
+		_,
+		written,
+	) => ({
 		status: written ? 206 : 404,
 		oneByte: written,
 	});

@@ -18,7 +18,7 @@ import { withoutKeys } from './transport';
 const TIMEOUT_MS = 20_000;
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
-/** The service answers this request with none of these. */
+/** Statuses that the service never returns for the balance: another server answered. */
 const NOT_THERE = new Set<number | null>([404, 405, 410]);
 
 /**

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
-import type { Probed, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
+import type { ProbeResponse, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
 import { debugLog } from '../execution';
 import type { Caller, Step } from '../step';
@@ -20,8 +20,8 @@ import {
 import type { ByteStream } from './byte-stream';
 
 /**
- * This module binds n8n's HTTP helpers to the client's ports. No other code in this package sends requests to
- * the service.
+ * This module binds n8n's HTTP helpers to the client's ports. Only the
+ * credential test sends requests another way.
  */
 
 /**
@@ -111,7 +111,7 @@ export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 /**
  * Sends a request. A request that is aborted while the credential is being read is not sent.
  *
- * A creating request that was sent continues, so that its id arrives. After Stop it continues for
+ * `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop it has
  * `GRACE_AFTER_STOP_MS` at most. n8n would abort it on Stop, so n8n gets a different signal.
  *
  * @param read reads the credential
@@ -194,7 +194,7 @@ async function firstByte(
 	{ helpers }: Step['n8n'],
 	url: string,
 	signal: AbortSignal,
-): Promise<Probed> {
+): Promise<ProbeResponse> {
 	const { statusCode, headers, body } = (await helpers.httpRequest({
 		method: 'GET',
 		url,
@@ -212,7 +212,7 @@ async function firstByte(
 	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 }
 
-/** Checks the headers first. Only a response without length headers is counted byte by byte. */
+/** Checks the headers first. Without length headers, counts the bytes of the body until there are two. */
 async function isOneByte(
 	headers: Record<string, string | undefined>,
 	body: ByteStream,

@@ -153,7 +153,7 @@ function firstMessage(errors: GenerationError[]): string {
 	return others ? `${first.message}, and others` : first.message;
 }
 
-/** Further outputs of a generation: the service returned more than the one that spec 2.1 shows. */
+/** A sentence about outputs that are not returned: only the first of a generation is. */
 function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 	const counts = outcomes.map((each) => (each.kind === 'done' ? (each.leftOut ?? 0) : 0));
 	const all = counts.reduce((sum, count) => sum + count, 0);

@@ -35,8 +35,8 @@ export type Sleep = (
 export type Failures = GenerationError[][];
 
 /**
- * Runs a creating or waiting node. All items are validated before the first request. Then one pipeline
- * processes them. The output keeps their order and pairing, and follows the On Error setting.
+ * Runs a creating or waiting node. All items are validated before the first request. Then the step sleeps, if it may, or
+ * one pipeline runs all of its jobs. The output keeps their order and pairing, and follows the On Error setting.
  *
  * @param sleep set if the step may sleep
  * @returns the items of the node's output
@@ -44,14 +44,14 @@ export type Failures = GenerationError[][];
  */
 export async function runNode(
 	step: Step,
-	plan: PlanItem,
+	planItem: PlanItem,
 	sleep?: Sleep,
 ): Promise<INodeExecutionData[][]> {
-	const plans = await planItems(step, plan);
+	const plans = await planItems(step, planItem);
 	const start = await startOf(step);
 	const { journal } = start;
-	const failures = plans.map((planned, itemIndex) =>
-		planned.ok ? [] : unsentErrors(journal, planned.error, itemIndex),
+	const failures = plans.map((plan, itemIndex) =>
+		plan.ok ? [] : unsentErrors(journal, plan.error, itemIndex),
 	);
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	reportUnexpected(step, failures.flat());

@@ -43,7 +43,7 @@ export async function runBatch(step: Step, node: CreatingNode): Promise<INodeExe
 	return await runNode(
 		evaluatingOnce(step),
 		node.plan,
-		async (once, ...planned) => await sleep(once, node, ...planned),
+		async (once, ...planned) => await beginBatch(once, node, ...planned),
 	);
 }
 
@@ -53,7 +53,7 @@ export async function runBatch(step: Step, node: CreatingNode): Promise<INodeExe
  * @param step evaluates each expression only once
  * @returns the output of the step; `null` if it must go on by itself
  */
-async function sleep(
+async function beginBatch(
 	step: Step,
 	node: CreatingNode,
 	start: StepStart,

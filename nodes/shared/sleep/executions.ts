@@ -7,11 +7,11 @@ import type { Step } from '../step';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
-import { isCurrent, isState, messageIn, takeIn, type Order, type SleepState } from './state';
+import { isCurrent, isState, messageIn, takeIn, type WaveOrder, type SleepState } from './state';
 
 /** What the executions of a step that sleeps read of each other. */
 
-/** Which step it is: the sleeping execution, the step, and its run. */
+/** Identifies a step that sleeps: its execution (`batch`), the name of its node (`step`), and its run index. */
 type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 
 /** For the error of a step that cannot be read. */
@@ -21,7 +21,7 @@ type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
  * Returns the step that sleeps, as a wave works for it.
  *
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
- * helper workflow does not know the secret of the step
+ * helper workflow does not know the secret of the step, or if the sleep is not stored in time
  * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
  */
 export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Promise<Step | null> {
@@ -51,7 +51,7 @@ export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Prom
  * True if the supervisor that started a wave sleeps until the wave ends. If n8n was killed before it had stored that, the
  * guard has started another supervisor with waves of its own.
  */
-export async function isAwaited(helper: Step, { by }: Order): Promise<boolean> {
+export async function isAwaited(helper: Step, { by }: WaveOrder): Promise<boolean> {
 	if (!by) return true;
 	const read = (data: IRunExecutionData) => taskAsleep(data, by.node);
 	return (await onceStored(helper, by.execution, read)) !== null;

@@ -47,7 +47,7 @@ export function interruption(createsNothing: boolean) {
 		: ({ code: 'batch_interrupted', charge: 'unknown' } as const);
 }
 
-/** The error of a node that is to run as a part of a step that sleeps, and is not in a helper workflow of one. */
+/** The error of a node that has a batch role although no sleeping step has started it. */
 export function notAsleep(
 	helper: Step,
 	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,

@@ -20,7 +20,7 @@ import {
 	messageItem,
 	roleOf,
 	ROLE_PARAMETER,
-	type Order,
+	type WaveOrder,
 	type Role,
 } from './state';
 import { isAwaited, stepOf, unlessStopped } from './executions';
@@ -106,7 +106,7 @@ async function runRole(
 const BRIEF_MS = 10_000;
 
 /** What a supervisor waits for always sleeps: it must be asleep before that ends. It stays awake for brief results. */
-async function sleepUntil(helper: Step, { wakeAt, by }: Order): Promise<void> {
+async function sleepUntil(helper: Step, { wakeAt, by }: WaveOrder): Promise<void> {
 	const pauseMs = wakeAt - wallClock.now();
 	if (by || pauseMs > BRIEF_MS) return await helper.n8n.putExecutionToWait(new Date(wakeAt));
 	await wallClock.sleep(Math.max(0, pauseMs), helper.signal);
@@ -116,7 +116,7 @@ async function work(
 	step: Step,
 	sleeper: Sleeper,
 	plans: Array<Result<Plan[]>>,
-	order: Order,
+	order: WaveOrder,
 ): Promise<INodeExecutionData> {
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const { result: report, stopped } = await unlessStopped(
@@ -134,7 +134,7 @@ async function deliver(
 	step: Step,
 	sleeper: Sleeper,
 	plans: Array<Result<Plan[]>>,
-	order: Order,
+	order: WaveOrder,
 ): Promise<INodeExecutionData[][]> {
 	const { result: fetched } = await unlessStopped(
 		step,
@@ -156,7 +156,7 @@ async function deliver(
 const PAUSE_MS = 120_000;
 
 /** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
-function hasOutage(fetched: Result<INodeExecutionData[][]>, { items }: Order): boolean {
+function hasOutage(fetched: Result<INodeExecutionData[][]>, { items }: WaveOrder): boolean {
 	const hasEnded = Object.values(items).some(({ end }) => end && !isBeyondLimit(end));
 	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
 	return fetched.value

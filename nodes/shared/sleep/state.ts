@@ -133,7 +133,7 @@ export interface StepFailure {
 }
 
 /** What a wave is told. */
-export interface Order extends SleepState {
+export interface WaveOrder extends SleepState {
 	/** The execution and the node that wait for the wave. */
 	by?: { execution: string; node: string };
 }
@@ -143,7 +143,7 @@ export interface Message {
 	/** To the guard or a supervisor: where to begin. */
 	state?: SleepState;
 	/** To a wave, or to the workflow that fetches the results. */
-	order?: Order;
+	order?: WaveOrder;
 	/** From a wave or a supervisor. */
 	report?: Report;
 	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */

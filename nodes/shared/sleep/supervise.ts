@@ -166,7 +166,7 @@ async function listen(
 	needsTable: boolean,
 ): Promise<void> {
 	const message = messageIn(item);
-	// The node before this one has read it.
+	// Empty: the node before this one had nothing to do, and had read the last message already.
 	if (message && Object.keys(message).length === 0) return;
 	await n8nStarted(helper, needsTable);
 	if (message?.report) return takeIn(state, message.report);

@@ -28,25 +28,20 @@ interface EndedWave {
 	nextCheckAt: number;
 }
 
-interface WaveTerms {
-	/** Status checks of earlier waves. Those of this wave are added. */
-	checks?: StatusChecks;
-	/** False if the execution cannot sleep, so that the wave runs until its jobs have ended. Default: true. */
-	rests?: boolean;
-}
-
 /**
  * Runs one wave of a step, and says when the next one begins.
  *
  * @param planned the valid items of the step
  * @param state what earlier waves reported; `sleepsFrom` is 0 for the first wave
+ * @param checks status checks of earlier waves; those of this wave are added
+ * @param rests false if the execution cannot sleep, so that the wave runs until its jobs have ended
  * @throws GenerationError `record_unavailable`
  */
 export async function runWave(
 	step: Step,
 	planned: Plan[],
 	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
-	{ checks, rests = true }: WaveTerms = {},
+	{ checks, rests = true }: { checks?: StatusChecks; rests?: boolean } = {},
 ): Promise<EndedWave> {
 	const jobs = planned.map(({ job }) => job as CreateJob);
 	const start = await startOf(step, checks);

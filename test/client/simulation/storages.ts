@@ -1,7 +1,7 @@
-import type { Probed } from '../../../client/ports';
+import type { ProbeResponse } from '../../../client/ports';
 
 /** Returns a storage's response to a probe for an output's first byte, depending on whether the output is written. */
-export type Storage = (written: boolean, url: string) => Probed | Error;
+export type Storage = (written: boolean, url: string) => ProbeResponse | Error;
 
 const missing = { status: 404, oneByte: false };
 const firstByte = { status: 206, oneByte: true };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { newRow } from '../../../client/orders/table';
-import type { Probed } from '../../../client/ports';
+import type { ProbeResponse } from '../../../client/ports';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
 import { hanging } from '../../support/fake-service';
@@ -12,7 +12,7 @@ describe('the status', () => {
 	const nobody = () => {
 		throw networkError('ECONNREFUSED', 'connect');
 	};
-	const answers: Array<() => Probed> = [
+	const answers: Array<() => ProbeResponse> = [
 		() => ({ status: 404, oneByte: false }),
 		() => ({ status: 206, oneByte: true }),
 		() => ({ status: 302, oneByte: false }),
