@@ -74,6 +74,11 @@ const FIELD_NAMES: Partial<Record<string, string>> = {
 	size: 'Size',
 };
 
+/** Returns the field that sets a parameter, which may be nested (`parameters.seed`); an unknown parameter as it is. */
+function fieldOf(param: string): string {
+	return FIELD_NAMES[param.replace(/^parameters\./, '')] ?? param;
+}
+
 /** False for a text that is not the ID of a generation, such as the number of a row. IDs are UUIDs (spec 2.1). */
 export function looksLikeId(text: string): boolean {
 	return /^[\w-]{16,}$/.test(text);
@@ -145,7 +150,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 		'Remove the option or clear the field, or choose another model.',
 		{
 			specific: ({ subject, param }) =>
-				subject && param && `${subject} does not support ${FIELD_NAMES[param] ?? param}`,
+				subject && param && `${subject} does not support ${fieldOf(param)}`,
 		},
 	),
 	CONCURRENCY_LIMIT_REACHED: row(

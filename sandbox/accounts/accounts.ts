@@ -195,7 +195,7 @@ export class AccountBook {
 	/** Returns the key of that name. Throws if there is none. */
 	keyOf(name: string): ApiKey {
 		const key = this.keysByName.get(name);
-		if (!key) throw new Error(`The sandbox has no key "${name}".`);
+		if (!key) throw new Error(`The sandbox has no API key "${name}".`);
 		return key;
 	}
 

@@ -34,9 +34,9 @@ function keyTable({ accounts }: GenerationService): string {
 		.keys()
 		.map(({ name, key }) => [
 			escaped(name),
-			`<span class="wide"><code>${key.slice(0, 13)}…</code> ${copyButton(key, `the key ${name}`)}</span>`,
+			`<span class="wide"><code>${key.slice(0, 13)}…</code> ${copyButton(key, `the API key ${name}`)}</span>`,
 		]);
-	return table(['Name', 'Key'], rows);
+	return table(['Name', 'API key'], rows);
 }
 
 function directiveTable(): string {
@@ -108,7 +108,7 @@ API key <code>${key}</code> ${copyButton(key, 'the API key')}</p>
 <div class="cards" id="outputs" data-live="keyed">${cards || none}</div></section>
 <aside><h2>Charges</h2><div id="books" data-live>${bookFacts(service)}</div>
 <h2>Accounts</h2><div id="accounts" data-live>${accountTable(service)}</div>
-<h2>Keys</h2>${keyTable(service)}
+<h2>API keys</h2>${keyTable(service)}
 <h2>Prompts that fail on purpose</h2><p class="quiet">Write one of these into a prompt.</p>${directiveTable()}</aside></div>`;
 	return page('Media generation sandbox', body, { script: liveScriptPath });
 }

@@ -211,6 +211,17 @@ describe('every row and alternate form of spec 7', () => {
 		},
 	);
 
+	it.each([
+		['parameters.negative_prompt', 'Negative Prompt'],
+		['image_url', 'Input Image'],
+		['style', 'style'],
+	])('names the field of the form that sets the parameter %s: %s', (param, field) => {
+		const { status, body } = refusal(422, 'unsupported_parameter');
+		const error = { ...(body as { error: object }).error, param };
+		const { message } = errorFromResponse({ status, body: { error } }, true, 'lumen-loop');
+		expect(message).toBe(`lumen-loop does not support ${field}`);
+	});
+
 	it('omits the parameter if the service names none', () => {
 		const { message, details } = errorFromResponse(refusal(422, 'unsupported_parameter'), true);
 		expect(message).toBe('The model does not support a parameter');
