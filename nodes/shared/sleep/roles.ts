@@ -90,12 +90,13 @@ async function runRole(
 	const found = await toResult(async () => await stepOf(helper, order, sleeper));
 	if (!found.ok) return [[failureItem(found.error)]];
 	const step = found.value;
-	if (step === null || !(await isAwaited(helper, order))) {
+	if (step === null) {
 		const ids = sleeper.lost?.(order) ?? [];
 		const what = `"${order.step}" was stopped. Charged, and not in the data table`;
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
-		return [[messageItem({ stopped: true })]];
 	}
+	// A supervisor that does not wait was killed. The guard goes on with its state.
+	if (step === null || !(await isAwaited(helper, order))) return [[messageItem({ stopped: true })]];
 	const plans = await planItems(step, sleeper.plan);
 	return role === 'work'
 		? [[await work(step, sleeper, plans, order)]]

@@ -9,7 +9,8 @@ import { COLLECTIONS, ROLE_PARAMETER, type Role } from './state';
  *
  * If n8n dies during a wave, n8n wakes the supervisor with an error, and the supervisor starts the next wave. The
  * supervisor is awake between two waves. If n8n dies then, n8n wakes the guard, and the guard starts the next supervisor.
- * The guard is awake only when a supervisor has ended.
+ * The guard is awake only when a supervisor has ended. If n8n dies in one of these moments, n8n wakes the step with an
+ * error of its own, which ends it. The next run of the same items reuses what the table has.
  *
  * Both are a line of nodes and not a loop because of how n8n handles crashes. n8n detects a crash in the middle of a node
  * only if that node never ran before. In a loop, n8n would return the output of an earlier wave as the result.
