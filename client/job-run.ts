@@ -1,9 +1,9 @@
-import { toResult, withLock, type Result } from './async';
-
+import { toResult, withLock } from './async';
 import type { Clock } from './ports';
 import { decideNextTry, explainTries, type CreateJob, type Job } from './job';
 import { created, errorOfEnd, inAnotherAccount, knownEnd, timedOutGeneration } from './outcome';
-import type { Journal, Order } from './orders/journal';
+import type { Journal } from './orders/journal';
+import type { Order } from './orders/order';
 import { requestFields } from './orders/table';
 import type { Submission } from './orders/submission';
 import { explainedByRow } from './orders/order-errors';
@@ -33,12 +33,6 @@ export interface StepState {
 	rollCall: RollCall;
 }
 
-/** A request and its order, prepared ahead. */
-interface Prepared {
-	request: CreateRequest;
-	order: Order;
-}
-
 /** One job, from its order or id to the end of its generation. */
 export class JobRun {
 	/** `null` before the request is built, and for jobs that create nothing. */
@@ -46,8 +40,6 @@ export class JobRun {
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
 	private deadline = Infinity;
-	/** Set while the job is prepared ahead. Cleared when it begins, because a request may be megabytes. */
-	private prepared: Promise<Result<Prepared | null>> | null = null;
 	/** True if the next generation of the job replaces a failed one. */
 	private replacesFailed = false;
 
@@ -76,32 +68,6 @@ export class JobRun {
 		if (this.job.kind !== 'create') return null;
 		const { fallbackModels = [], tried } = this.job;
 		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
-	}
-
-	get isPrepared(): boolean {
-		return this.prepared !== null;
-	}
-
-	/** Reserves an order with a key before a worker takes the job. If that fails, `obtain` builds the request again. */
-	prepare(): void {
-		const { job } = this;
-		const { journal } = this.step;
-		this.prepared = toResult(async () => {
-			if (job.kind !== 'create' || !job.idempotencyKey || this.fallback !== null) return null;
-			const request = await job.request();
-			const order = journal.order(job, request);
-			await withLock(journal.shared, order.lock, async () => await journal.prepare?.(order));
-			return { request, order };
-		});
-	}
-
-	/** Takes back `prepare`, if the job does not begin in time. */
-	async abandon(): Promise<void> {
-		const { prepared } = this;
-		// Cleared first: if the job begins in the meantime, it makes a new order.
-		this.prepared = null;
-		const result = await prepared;
-		if (result?.ok && result.value) this.step.journal.abandon?.(result.value.order);
 	}
 
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
@@ -191,22 +157,14 @@ export class JobRun {
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
 		const { journal, submission } = this.step;
-		const result = await this.prepared;
-		this.prepared = null;
-		const prepared = result?.ok ? result.value : null;
-		const request = prepared?.request ?? (await job.request());
-		const order = (this.order ??= prepared?.order ?? journal.order(job, request));
+		const request = await job.request();
+		const order = (this.order ??= journal.order(job, request));
 		const model = this.fallback;
 		const sent = model === null ? request : withModel(request, model);
 		if (model !== null) order.fields = requestFields(sent);
 		const obtain = async () => await this.findOrCreate(order, sent);
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-		const obtained = await toResult(async () => await withLock(journal.shared, order.lock, obtain));
-		if (!obtained.ok) {
-			// A row that was reserved ahead and not sent is deleted.
-			journal.abandon?.(order);
-			throw obtained.error;
-		}
+		await withLock(journal.shared, order.lock, obtain);
 		if (this.replacesFailed) submission.stats.recreated++;
 		this.replacesFailed = false;
 	}

@@ -1,6 +1,5 @@
 import { onAbort } from './async';
 import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from './ports';
-import { JobQueue } from './job-queue';
 import { JobRun, type StepState } from './job-run';
 import type { Job } from './job';
 import { thrownOutcome, type Outcome } from './outcome';
@@ -54,11 +53,6 @@ export interface PipelineSettings extends SpendLimits {
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
-	/**
-	 * False if calls of one execution share their orders, as the parallel calls of an agent do: each would wait for a row
-	 * that the other has reserved ahead. Default: true.
-	 */
-	preparesAhead?: boolean;
 }
 
 /** Counters for the step's summary. */
@@ -105,7 +99,8 @@ class Pipeline<T> {
 	private readonly halt = new AbortController();
 	private readonly guard: SpendGuard;
 	private readonly step: StepState;
-	private readonly queue: JobQueue;
+	/** The jobs that no worker has taken yet, in order. */
+	private readonly waiting: JobRun[];
 	/** Number of jobs that workers run. Those not in `running` look up, submit or retry. */
 	private active = 0;
 	/** Start of the wait for each generation. */
@@ -126,7 +121,7 @@ class Pipeline<T> {
 		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
 		const watcher = new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks);
-		const onRecord = () => ports.journal.onRecord?.() ?? [];
+		const onRecord = () => ports.journal.onRecord();
 		this.step = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
@@ -135,7 +130,7 @@ class Pipeline<T> {
 			watcher,
 			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};
-		this.queue = new JobQueue(jobs, this.step, () => this.mayPrepare());
+		this.waiting = jobs.map((job) => new JobRun(job, this.step));
 	}
 
 	async run(): Promise<PipelineResult<T>> {
@@ -153,7 +148,6 @@ class Pipeline<T> {
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
-			await this.queue.close();
 			await Promise.all(this.finishing);
 		} finally {
 			forget();
@@ -185,19 +179,10 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
-	/** A reserved order must not wait long for a slot, a limit or the service: if the process dies, its charge is uncertain. */
-	private mayPrepare(): boolean {
-		const { journal, slots } = this.ports;
-		const { preparesAhead = true } = this.settings;
-		if (!preparesAhead || !journal.prepare) return false;
-		const { hold } = this.step.submission;
-		return !slots.isLimited && !this.guard.isLimited && hold.leftMs === 0;
-	}
-
 	/** Runs one job after the other. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted && !this.isDown) {
-			const run = this.queue.next();
+			const run = this.waiting.shift();
 			if (!run) return;
 			this.active++;
 			while (!(await this.endsJob(run)));
@@ -228,22 +213,16 @@ class Pipeline<T> {
 		const { job } = run;
 		const { clock, shift, slots } = this.ports;
 		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
-		const ended = new AbortController();
 		this.running.set(run, since);
-		void this.queue.prepareOne(since, ended.signal);
 		try {
 			await run.wait();
 		} finally {
 			this.running.delete(run);
-			ended.abort();
 		}
 		if (!run.watch?.isOver) return;
 		const { id, wasRunning } = run.watch;
 		const tookMs = clock.now() - since;
-		if (wasRunning) {
-			slots.release(id);
-			this.queue.ended(tookMs);
-		}
+		if (wasRunning) slots.release(id);
 		shift?.ended(tookMs, wasRunning);
 	}
 

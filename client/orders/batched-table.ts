@@ -23,6 +23,8 @@ import { callPatiently } from './table-retries';
 
 /** While several generations run, a call waits for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
+/** The same if a slot is idle until the answer. Measured: as fast as no wait at all, with two thirds of the calls. */
+const URGENT_MS = 50;
 
 export interface TablePorts {
 	table: CallTable;
@@ -54,6 +56,8 @@ export class BatchedTable {
 	/** What the writers of all rows of this step begin with. */
 	readonly writers: string;
 	private tickets = 0;
+	/** Ends the wait of the next call for others. */
+	private lingering = new AbortController();
 
 	constructor(
 		readonly scope: TableScope,
@@ -71,6 +75,7 @@ export class BatchedTable {
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
+			this.lingering = new AbortController();
 			const ended = [...this.ends].map(([status, conditions]): Change => {
 				return { where: { match: 'any', conditions }, set: { status }, final: true };
 			});
@@ -94,12 +99,18 @@ export class BatchedTable {
 			return parts.map(() => ({ rows, readAt }));
 		},
 		async () => {
-			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS);
+			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS, this.lingering.signal);
 		},
 	);
 
-	/** As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`. */
-	async require(part: Partial<TableCall>): Promise<Answer> {
+	/**
+	 * As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`.
+	 *
+	 * @param isUrgent true if a slot is idle until the answer
+	 */
+	async require(part: Partial<TableCall>, isUrgent = false): Promise<Answer> {
+		const { lingering } = this;
+		if (isUrgent) void this.ports.clock.sleep(URGENT_MS).then(() => lingering.abort());
 		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
 		throw this.ports.signal.aborted ? new CancelledError() : unavailable(ran.error);

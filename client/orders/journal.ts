@@ -1,22 +1,18 @@
 import { eachOnce, type KnownGeneration } from '../api/errors';
-import type { Generation } from '../api/generation';
+import { isFinal, type Generation } from '../api/generation';
 import { withModel, type CreateRequest } from '../api/client';
 import { outputName, type CreateJob, type OutputRef } from '../job';
+import type { KeyRow } from './key-row';
 import {
-	digest,
-	digestOf,
-	isLive,
-	requestFields,
-	storedKey,
-	type RequestFields,
-	type Row,
-} from './table';
-
-/**
- * Digests that identify an order within its item; `''` for none. Never the texts: they are stored with the execution. The
- * recipes are of the request's parameters and the key before evaluation.
- */
-type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
+	headerOf,
+	isSame,
+	mayHaveSameKey,
+	orderDigests,
+	type Order,
+	type OrderDigests,
+} from './order';
+import { explainedByRow } from './order-errors';
+import { digestOf, hasId, isLive, isUnresolved, requestFields, storedKey, type Row } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends OrderDigests {
@@ -31,25 +27,25 @@ export interface StoredOrder extends OrderDigests {
 /** The orders of a node, by the node's run index and the name of the output. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
-/** An item's order. Its request may be megabytes, so it is not kept. */
-export interface Order {
-	job: CreateJob;
-	digests: OrderDigests;
-	/** Key of its row in the table; `null` for an item without an idempotency key. */
-	key: string | null;
-	/** Row fields of the request that is sent. They change with its model, and it stays the same order. */
-	fields: RequestFields;
-	/** Digests of the request with each of its models. */
-	requests: ReadonlySet<string>;
-	/** Equal for orders that must be handled one after the other. */
-	lock: string;
-}
-
 /** The stored state of an order. `sent`: the results of these requests are unknown. `changed`: of another request. */
 export type Entry =
 	| { state: 'none' }
 	| { state: 'sent'; count: number; row?: Row }
 	| { state: 'made'; id: string; status: string; changed?: boolean };
+
+/** The right to send the creating requests of an order. It ends with `made`, `leave`, or a `null`. */
+export interface Lease {
+	/** The `Idempotency-Key` header of its requests. */
+	header: string;
+	/** Renews the lease before another request, after a lost response. `null` if the order must be read again. */
+	again(): Promise<Lease | null>;
+	/** The last request was certainly not charged. Returns `null` unless an earlier one may have been. */
+	free(): Lease | null;
+	/** Nothing more is sent. The requests may have been charged. */
+	leave(): void;
+	/** Stores the generation as soon as its id is known. */
+	made(generation: Generation): void;
+}
 
 /** A generation on record, and when its row last changed, in milliseconds since the Unix epoch; `null` if that is not known. */
 export interface OnRecord {
@@ -57,11 +53,10 @@ export interface OnRecord {
 	changedAt: number | null;
 }
 
-const NO_RECIPE = { request: '', idempotencyKey: '' };
-
 /**
- * Stores orders, so that later attempts reuse a paid generation. This one stores them with the execution: they survive
- * Retry On Fail and "Retry execution". `TableJournal` adds a table that outlives the execution.
+ * Stores orders, so that later attempts reuse a paid generation. They are stored with the execution, and survive Retry On
+ * Fail and "Retry execution". An order whose key has a row (`TableJournal`) is stored there as well: first before a
+ * request, and last after its response.
  */
 export class Journal {
 	/**
@@ -75,20 +70,22 @@ export class Journal {
 		readonly execution = '',
 	) {}
 
+	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
+	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
+
+	/** Returns the generations of the step's rows. */
+	onRecord(): OnRecord[] {
+		return [];
+	}
+
 	/**
 	 * Finds or makes the order of a request. A changed prompt or idempotency key is a new order. Another result of the same
 	 * recipe is not: a random seed would be charged in every attempt. Nor is a key that was added or removed.
 	 */
 	order(job: CreateJob, request: CreateRequest): Order {
-		const { recipe, idempotencyKey: key = null, fallbackModels = [] } = job;
-		const unevaluated = recipe?.() ?? NO_RECIPE;
+		const { idempotencyKey: key = null, fallbackModels = [] } = job;
 		const fields = requestFields(request);
-		const current: OrderDigests = {
-			request: fields.request,
-			recipe: digestOrEmpty(unevaluated.request),
-			key: digestOrEmpty(key ?? ''),
-			keyRecipe: digestOrEmpty(key === null ? '' : unevaluated.idempotencyKey),
-		};
+		const current = orderDigests(job, fields.request);
 		const earlier = this.orders(job).filter((one) => isLive(one) && mayHaveSameKey(current, one));
 		const digests =
 			earlier.find((one) => one.request === current.request) ??
@@ -102,72 +99,125 @@ export class Journal {
 			key: key === null ? null : storedKey(key),
 			fields,
 			requests: new Set([fields.request, ...others.map(digestOf)]),
-			lock: JSON.stringify(key === null ? [this.runIndex, outputName(job), digests.request] : key),
+			lock: JSON.stringify(
+				key === null ? [this.runIndex, outputName(job), digests.request] : storedKey(key),
+			),
 		};
 	}
 
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param mayDefer true if `reserve` follows at once, and may find a generation as well
+	 * @param mayDefer true if `claim` follows at once, and may find a generation as well
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	read(order: Order, signal: AbortSignal, mayDefer?: boolean): Promise<Entry>;
-	async read(order: Order): Promise<Entry> {
-		return await Promise.resolve(this.known(order));
+	async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
+		const entry = this.stored(order);
+		const keyRow = this.rowOf(order.key);
+		if (!keyRow) return entry;
+		const isNew = entry.state === 'none';
+		const row = await keyRow.find(order.job.timeoutMs, signal, mayDefer && isNew);
+		if (entry.state === 'made') {
+			// The generation was paid for before the item had this key.
+			const isMissing = row === null && !keyRow.failed.has(entry.id);
+			if (isMissing && (await keyRow.claim(order.fields))) keyRow.made(entry);
+			return entry;
+		}
+		if (row && hasId(row)) {
+			const changed = row.request !== '' && !order.requests.has(row.request);
+			return { state: 'made', id: row.generation_id, status: row.status, changed };
+		}
+		return row && isUnresolved(row) ? unresolvedEntry(row, entry) : entry;
 	}
 
 	/** Returns the known state of an order without reading the table. Valid once nothing more is sent for it. */
 	known(order: Order): Entry {
-		const { id, status, sent } = this.find(order) ?? {};
-		if (id !== undefined) return { state: 'made', id, status: status ?? '' };
-		return sent === undefined ? { state: 'none' } : { state: 'sent', count: sent };
+		const entry = this.stored(order);
+		const row = this.rowOf(order.key)?.row;
+		if (!row || entry.state === 'made') return entry;
+		const isLeft = isUnresolved(row) && row.writer === '';
+		return isLeft || entry.state === 'sent' ? unresolvedEntry(row, entry) : entry;
 	}
 
-	/** Reserves an order ahead, so that `reserve` need not wait for the table. `abandon` takes it back. Never throws. */
-	prepare?(order: Order): Promise<void>;
-
 	/**
-	 * Stores that a request is about to be sent. Returns its `Idempotency-Key` header; `null` if it could not
-	 * be reserved, so that the order must be read again.
+	 * Stores that a request is about to be sent. Afterwards, nothing else sends one for the order. Returns `null` if another
+	 * execution was first, so that the order must be read again.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async reserve(order: Order): Promise<string | null> {
-		const failed = this.orders(order.job).flatMap((one) => (isLive(one) ? [] : [one.id]));
-		const owner = [this.execution, this.runIndex, outputName(order.job)];
-		const header = headerOf(owner, new Set(failed).size, order.fields.request);
-		return await Promise.resolve(this.countRequest(order, header));
+	async claim(order: Order): Promise<Lease | null> {
+		const keyRow = this.rowOf(order.key);
+		if (!keyRow) return this.leaseOf(order, this.headerWithoutKey(order));
+		const held = await keyRow.claim(order.fields);
+		if (!held) return null;
+		const header = headerOf(keyRow.owner, keyRow.failures, held.row.request);
+		// The entry of this execution does not count the request of another one.
+		return this.leaseOf(order, header, held.wasUnresolved ? 1 : 0);
 	}
 
-	/** Takes back a reservation whose request was certainly not charged. */
-	release(order: Order): void {
-		const entry = this.find(order);
-		if (entry?.sent === undefined) return;
-		if (entry.sent > 1) entry.sent--;
-		else {
-			const orders = this.orders(order.job);
-			orders.splice(orders.indexOf(entry), 1);
-		}
+	private headerWithoutKey({ job, fields }: Order): string {
+		const failed = this.orders(job).flatMap((one) => (isLive(one) ? [] : [one.id]));
+		const owner = [this.execution, this.runIndex, outputName(job)];
+		return headerOf(owner, new Set(failed).size, fields.request);
 	}
 
-	/** Ends the reservation of an order for which nothing more is sent. A request without a response stays counted. */
-	abandon?(order: Order): void;
+	/**
+	 * Counts a request that is about to be sent. An order that may already be charged keeps its header.
+	 *
+	 * @param sentElsewhere number of unresolved requests of other executions, used if there is no entry
+	 */
+	private count(order: Order, header: string, sentElsewhere = 0): string {
+		const entry = this.find(order) ?? this.add(order);
+		entry.sent = (entry.sent ?? sentElsewhere) + 1;
+		return (entry.header ??= header);
+	}
 
-	/** Stores a generation as soon as its id is known, and when its status changes. */
-	commit(order: Order, { item: { id, status } }: Generation): void {
+	private leaseOf(order: Order, header: string, sentElsewhere = 0): Lease {
+		const keyRow = this.rowOf(order.key);
+		const lease: Lease = {
+			header: this.count(order, header, sentElsewhere),
+			again: async () => {
+				if (keyRow && !(await keyRow.claimAgain())) return null;
+				this.count(order, header);
+				return lease;
+			},
+			free: () => {
+				const entry = this.find(order);
+				if (entry?.sent !== undefined) {
+					if (--entry.sent > 0) return lease;
+					const orders = this.orders(order.job);
+					orders.splice(orders.indexOf(entry), 1);
+				}
+				keyRow?.release(false);
+				return null;
+			},
+			leave: () => keyRow?.release(true),
+			made: (generation) => {
+				keyRow?.made(generation.item);
+				this.commit(order, generation);
+			},
+		};
+		return lease;
+	}
+
+	/** Stores a generation, and its status when that changes. */
+	commit(order: Order, generation: Generation): void {
+		const { id, status } = generation.item;
 		const known = this.orders(order.job).find((one) => one.id === id);
 		const entry = known ?? this.find(order) ?? this.add(order);
 		delete entry.sent;
 		delete entry.header;
 		Object.assign(entry, { id, ...(status !== null && { status }) });
+		if (isFinal(generation) && status !== null) this.rowOf(order.key)?.ended({ id, status });
 	}
 
 	/** Returns the generation that an output has paid for. `order` is `null` if its request was never built. */
 	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
 		const orders = this.orders(output);
 		const counted = order ? orders.filter((one) => isSame(one, order.digests)) : orders;
-		return paidIn(counted).at(-1) ?? null;
+		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
+		const inRow = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
+		return paidIn(counted).at(-1) ?? inRow;
 	}
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
@@ -182,27 +232,23 @@ export class Journal {
 
 	/**
 	 * True if another workflow or node has a generation of the same key and request. Only one of this step is reused. Valid
-	 * once the order was read or reserved.
+	 * once the order was read or claimed.
 	 */
-	existsElsewhere?(order: Order): boolean;
-
-	/** Returns the generations of the step's rows, if rows outlive the execution. */
-	onRecord?(): OnRecord[];
-
-	/** Adds advice about the order's row to an error. */
-	explain(_order: Order, error: unknown): unknown {
-		return error;
+	existsElsewhere({ key, requests }: Order): boolean {
+		return this.rowOf(key)?.existsElsewhere(requests) ?? false;
 	}
 
-	/**
-	 * Counts a request that is about to be sent. An order that may already be charged keeps its header, which is returned.
-	 *
-	 * @param sentElsewhere number of unresolved requests of other executions, used if there is no entry
-	 */
-	protected countRequest(order: Order, header: string, sentElsewhere = 0): string {
-		const entry = this.find(order) ?? this.add(order);
-		entry.sent = (entry.sent ?? sentElsewhere) + 1;
-		return (entry.header ??= header);
+	/** Adds advice about the order's row to an error. */
+	explain(order: Order, error: unknown): unknown {
+		const row = this.rowOf(order.key)?.row;
+		return row ? explainedByRow(error, row) : error;
+	}
+
+	/** What is stored with the execution. */
+	private stored(order: Order): Entry {
+		const { id, status, sent } = this.find(order) ?? {};
+		if (id !== undefined) return { state: 'made', id, status: status ?? '' };
+		return sent === undefined ? { state: 'none' } : { state: 'sent', count: sent };
 	}
 
 	private orders(output: OutputRef): StoredOrder[] {
@@ -223,14 +269,9 @@ export class Journal {
 	}
 }
 
-/**
- * Returns the `Idempotency-Key` header of an order. Services that support it create nothing for a repeated value, so all
- * attempts send the same one. Another request gets a new one, and so does the order after a failed generation.
- *
- * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
- */
-export function headerOf(owner: Array<string | number>, failures: number, request: string): string {
-	return digest(JSON.stringify([...owner, failures, request]));
+/** The state of an order that was sent, and whose row has no id. */
+function unresolvedEntry(row: Row, entry: Entry): Entry {
+	return { state: 'sent', count: entry.state === 'sent' ? entry.count : 1, row };
 }
 
 /** Returns the generations of orders, without failed ones. */
@@ -238,20 +279,4 @@ function paidIn(orders: StoredOrder[]): KnownGeneration[] {
 	return orders
 		.filter(isLive)
 		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status }]));
-}
-
-/** Parallel tool calls may have equal requests and different recipes: n8n may evaluate all with the first call's arguments. */
-function isSame(one: OrderDigests, other: OrderDigests): boolean {
-	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
-	return names.every((name) => one[name] === other[name]);
-}
-
-/** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */
-function mayHaveSameKey(one: OrderDigests, other: OrderDigests): boolean {
-	if (one.key === '' || other.key === '') return true;
-	return one.key === other.key || (one.keyRecipe !== '' && one.keyRecipe === other.keyRecipe);
-}
-
-function digestOrEmpty(text: string): string {
-	return text === '' ? '' : digest(text);
 }

@@ -1,7 +1,6 @@
 import { toResult } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import type { Answer, BatchedTable } from './batched-table';
-import type { Order } from './journal';
 import { stillSending, tableTrouble } from './order-errors';
 import { Staleness } from './staleness';
 import {
@@ -9,24 +8,24 @@ import {
 	asSeen,
 	contest,
 	hasId,
-	isFree,
 	isLive,
 	isUnresolved,
 	newRow,
 	rowsInForce,
 	SENT,
+	type RequestFields,
 	type Row,
 	type RowFields,
 	type TableCall,
 } from './table';
 
-/** A reservation with an older read is given up. The gap to `GONE_AFTER_MS` (staleness.ts) leaves time for a heartbeat. */
+/** A claim with an older read is given up. The gap to `GONE_AFTER_MS` (staleness.ts) leaves time for a heartbeat. */
 const MAX_READ_AGE_MS = 40_000;
 /** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 90_000;
-/** An older read is repeated before a request that was reserved ahead. Before a resubmission, the key is always read. */
+/** An older read is repeated before a resubmission: after a pause of the process, the first request may have its ID. */
 const STALE_MS = 5_000;
 /** Pause before a key with several new rows is read again, and the maximum number of such reads. */
 const SETTLE_MS = 300;
@@ -34,30 +33,28 @@ const MOST_ROUNDS = 10;
 /** Maximum number of writes that have no effect. */
 const MOST_MISSES = 10;
 
-/** The reservation of a request that may be sent, or is in flight. */
+/** A row that belongs to this step: its request may be in flight. */
 interface Held {
-	order: Order;
 	row: RowFields & Partial<Row>;
 	/** True if the row may already have been charged. It then stays unresolved, even if this request is rejected. */
 	wasUnresolved: boolean;
-	/** True if its request may be in flight. False while the row is only reserved ahead. */
-	isSending: boolean;
-	/** When the row was last read as the only one of its key. */
-	readAt: number;
 }
 
 /**
  * An idempotency key and its row, as a step knows them. At most one request per key is sent, even if several executions
  * use the key.
  *
- * A new row is inserted as sent, and the key is then read. The request leaves only if no other row is there. Of two
- * executions, the one that reads later sees both rows, and the newer row is deleted. An existing row is changed only
- * while it is unchanged. Callers handle the orders of a key one after the other.
+ * A new row is inserted with the status `sent`, and the key is then read. The request leaves only if no other row is there.
+ * Of two executions, the one that reads later sees both rows, and the newer row is deleted. An existing row is changed
+ * only while it is unchanged. Callers handle the orders of a key one after the other.
+ *
+ * A key is claimed when its slot is free, and never earlier: an item that waits would be uncertain if its process died. A
+ * row that says that it waits saves nothing, because the write that says that it is sent takes as long as the insertion.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
 	row: Row | null | undefined;
-	/** The row while this step sends its request. */
+	/** The claim of this step, from the insertion of its row until the result of its request. */
 	held: Held | null = null;
 	/** The pending write of a generation id. */
 	arriving: Promise<void> | null = null;
@@ -69,8 +66,6 @@ export class KeyRow {
 	readonly failed = new Set<string>();
 	/** Writers of rows that are being deleted. */
 	private readonly dropped = new Set<string>();
-	/** The unresolved row that `find` returned last. It may be sent again while nothing changes it. */
-	private resendable: Row | null = null;
 	private readonly staleness = new Staleness();
 	private misses = 0;
 
@@ -79,11 +74,23 @@ export class KeyRow {
 		private readonly table: BatchedTable,
 	) {}
 
+	/** What the header of its requests is made from, besides the request. */
+	get owner(): string[] {
+		const { workflowId, nodeId, type } = this.table.scope;
+		return [workflowId, nodeId, ...(type === undefined ? [] : [type]), this.key];
+	}
+
 	/** True if another execution is sending the request of the row. */
 	get isElsewhere(): boolean {
 		const { row, table } = this;
 		if (!row || !isUnresolved(row) || row.writer === '') return false;
 		return !row.writer.startsWith(table.writers);
+	}
+
+	/** True if another workflow or node has a generation of this key and of one of these requests. */
+	existsElsewhere(requests: ReadonlySet<string>): boolean {
+		const elsewhere = this.table.elsewhere.get(this.key);
+		return elsewhere !== undefined && [...requests].some((request) => elsewhere.has(request));
 	}
 
 	/** Stores what was read, unless this step has written to the key in the meantime. */
@@ -101,7 +108,7 @@ export class KeyRow {
 	 * Returns the row in force: one with a generation, a free one, or an unresolved one whose writer is dead; `null` if there
 	 * is none. If another execution is sending its request, waits for the result.
 	 *
-	 * @param mayDefer true if `reserve` follows at once, and reads the key
+	 * @param mayDefer true if `claim` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async find(timeoutMs: number, signal: AbortSignal, mayDefer: boolean): Promise<Row | null> {
@@ -114,10 +121,7 @@ export class KeyRow {
 			if (row === null || (row && !isUnresolved(row))) return row;
 			if (row === undefined && mayDefer) return null;
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
-			if (row && reads > 0 && (await this.isAbandoned(row))) {
-				this.resendable = this.row ?? row;
-				return this.resendable;
-			}
+			if (row && reads > 0 && (await this.isAbandoned(row))) return this.row ?? row;
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await clock.sleep(Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
 			if (signal.aborted) throw new CancelledError();
@@ -129,64 +133,67 @@ export class KeyRow {
 	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
 	 * `null` if another one was first, or if the row has changed: `find` then returns the result.
 	 *
-	 * @param isSending false to reserve ahead, before another call for the same order
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async reserve(order: Order, isSending = true): Promise<Held | null> {
-		const { ports, scope } = this.table;
+	async claim(fields: RequestFields): Promise<Held | null> {
+		const { row, table } = this;
+		const { ports, scope } = table;
 		if (ports.signal.aborted) throw new CancelledError();
-		if (this.held?.order === order) return await this.reserveAgain(this.held);
-		// Two items have the same key, and this one is first.
-		if (this.held) this.release(this.held.order);
-		const { row } = this;
-		if (row && !isFree(row) && row !== this.resendable) return null;
+		if (row && (hasId(row) || this.isElsewhere)) return null;
 		const wasUnresolved = row ? isUnresolved(row) : false;
 		const sent = {
-			...order.fields,
+			...fields,
 			// A row that may already be charged keeps the request digest that its header is made from.
 			...(wasUnresolved && row?.request && { request: row.request }),
 			execution_id: scope.executionId,
 			status: SENT,
-			writer: this.table.newWriter(),
+			writer: table.newWriter(),
 		};
-		const reserved = { ...(row ?? newRow(scope, this.key)), ...sent };
-		const readAt = ports.clock.now();
-		const held = { order, row: reserved, wasUnresolved, isSending, readAt };
-		this.held = held;
+		const held = { row: { ...(row ?? newRow(scope, this.key)), ...sent }, wasUnresolved };
 		const part = row
 			? { changes: [{ where: asSeen(row), set: sent }] }
-			: { inserts: [reserved], ifMissing: row === undefined };
+			: { inserts: [held.row], ifMissing: row === undefined };
+		this.held = held;
 		return await this.contend(held, part);
 	}
 
 	/**
-	 * Ends a reservation without a generation. The row is deleted if it was certainly not charged. Otherwise it is marked as
-	 * abandoned, so that other executions need not wait.
+	 * Confirms the claim before its request is sent again. In the meantime, a user may have entered the ID, or deleted the
+	 * row. Returns `null` as `claim`, and throws as that.
 	 */
-	release(order: Order, mayBeCharged = false): void {
+	async claimAgain(): Promise<Held | null> {
+		const held = this.held as Held;
+		held.wasUnresolved = true;
+		return await this.contend(held, {});
+	}
+
+	/**
+	 * Ends a claim without a generation. A row that was certainly not charged is deleted. Otherwise its writer is removed,
+	 * so that other executions need not wait for it.
+	 */
+	release(mayBeCharged: boolean): void {
 		const { held, table } = this;
-		if (held?.order !== order) return;
+		if (!held) return;
 		this.held = null;
-		const { row, wasUnresolved, isSending } = held;
-		const staysUnresolved = wasUnresolved || (mayBeCharged && isSending);
-		const set = staysUnresolved ? { writer: '', status: SENT } : null;
+		const { row } = held;
+		const set = mayBeCharged ? { writer: '', status: SENT } : null;
 		// A user may have entered an id into the row. Such a row is kept.
 		const where = all(['writer', row.writer], ['generation_id', '']);
 		const changes = [{ where, set, final: true }];
 		void table.keep(async () => await table.run({ changes }));
-		if (!staysUnresolved) this.dropped.add(row.writer);
+		if (!set) this.dropped.add(row.writer);
 		this.row = set && ({ ...row, ...set } as Row);
 	}
 
-	/** Ends a reservation with a generation, and writes its id. Callers need not wait for it. */
-	made(order: Order, { id, status }: KnownGeneration): void {
+	/** Ends a claim with a generation, and writes its id. Callers need not wait for it. */
+	made({ id, status }: KnownGeneration): void {
 		const { held, table } = this;
-		if (held?.order !== order) return;
+		if (!held) return;
 		this.held = null;
 		const row = held.row as Row;
 		const set = { generation_id: id, status: status ?? 'pending' };
 		table.running.add(id);
-		// `commit` then calls `ended`, which stores a final status.
+		// A final status is stored by `ended`, once the id is written.
 		this.row = { ...row, generation_id: id, status: 'pending' };
 		const written = table.keep(async () => await table.writeId(row, set));
 		const arriving = written.then((error) => {
@@ -243,42 +250,30 @@ export class KeyRow {
 		return false;
 	}
 
-	/** Reserves a row that was reserved ahead, or whose request got no response. */
-	private async reserveAgain(held: Held): Promise<Held | null> {
-		const ageMs = this.table.ports.clock.now() - held.readAt;
-		held.wasUnresolved ||= held.isSending;
-		held.isSending = true;
-		// Negative if the clock was set back.
-		if (!held.wasUnresolved && ageMs >= 0 && ageMs < STALE_MS) return held;
-		// Meanwhile a user may have entered the ID, or deleted the row.
-		return await this.contend(held, {});
-	}
-
-	/** Writes the reserved row once, then reads the key until that row is the only one, or another row wins. */
+	/** Writes the row of a claim, then reads the key until that row is the only one, or another row wins. */
 	private async contend(held: Held, part: Partial<TableCall>): Promise<Held | null> {
 		const { clock } = this.table.ports;
+		const { wasUnresolved } = held;
 		for (let round = 0; ; round++) {
 			const call = { ...(round === 0 && part), keys: [this.key] };
-			const called = await toResult(async () => await this.table.require(call));
+			const called = await toResult(async () => await this.table.require(call, true));
 			if (!called.ok) {
-				this.release(held.order);
+				this.release(wasUnresolved);
 				throw called.error;
 			}
 			const answer = called.value;
 			const seen = this.rowsIn(answer);
 			const ageMs = clock.now() - answer.readAt;
-			// After a pause of the process, the first request may have its id by now.
-			if (held.wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
+			if (wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
 			const isExpired = ageMs >= MAX_READ_AGE_MS;
 			const ours = seen.find((row) => row.writer === held.row.writer);
-			const result = contest(seen, ours, held.wasUnresolved);
+			const result = contest(seen, ours, wasUnresolved);
 			if (ours && result === 'won' && !isExpired) {
 				held.row = ours;
-				held.readAt = answer.readAt;
 				return held;
 			}
 			if (result !== 'wait' || isExpired || round === MOST_ROUNDS) {
-				if (result === 'missing' || (ours && !hasId(ours))) this.release(held.order);
+				if (result === 'missing' || (ours && !hasId(ours))) this.release(wasUnresolved);
 				this.held = null;
 				this.observe(answer);
 				if (result === 'missing' || isExpired) this.missed(held.row.id);

@@ -7,7 +7,8 @@ import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
 import { Hold } from '../hold';
 import type { SpendGuard } from '../spend-guard';
-import type { Journal, Order } from './journal';
+import type { Journal, Lease } from './journal';
+import type { Order } from './order';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
@@ -17,12 +18,19 @@ const MAX_RESUBMISSIONS = 3;
 /** Maximum time that an item waits longer than the service has asked for. */
 const MOST_JITTER_MS = 1_000;
 
-/** Since when an item waits because the service has asked to. */
-interface Held {
-	since: number | null;
+/** The requests of an order. */
+interface Sending {
+	order: Order;
+	request: CreateRequest;
+	/** Its place in the queue for slots. */
+	ticket: number;
+	/** Since when it waits because the service has asked to. */
+	heldSince: number | null;
+	/** Open while a request is in flight, or its result is unknown. */
+	lease: Lease | null;
 }
 
-/** The service has asked to wait while the order was being reserved. Nothing was sent. */
+/** The service has asked to wait while the order was being claimed. Nothing was sent. */
 class HeldBack extends Error {}
 
 interface SubmissionPorts {
@@ -70,8 +78,6 @@ export class Submission {
 	readonly hold: Hold;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
-	/** Since when each order is held. It keeps that while the order is read again. */
-	private readonly heldBy = new WeakMap<Order, Held>();
 	/** Number of orders that are sent again although they may have been charged. */
 	private resending = 0;
 
@@ -95,7 +101,7 @@ export class Submission {
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, guard, halt, slots } = this.ports;
-		// Without a limit, a reservation follows at once.
+		// Without a limit, a claim follows at once.
 		const mayDefer = !slots.isLimited && !guard.isLimited;
 		const entry = await journal.read(order, halt, mayDefer);
 		if (entry.state === 'made') {
@@ -111,14 +117,17 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns `null` if it could not be reserved: read the order again
+	 * @returns `null` if another execution was first: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
 		const { clock, random, halt, journal, slots, debug } = this.ports;
-		const ticket = slots.ticket();
-		const held = this.heldBy.get(order) ?? { since: null };
-		this.heldBy.set(order, held);
+		const sending: Sending = {
+			...{ order, request },
+			ticket: slots.ticket(),
+			heldSince: null,
+			lease: null,
+		};
 		let retries = 0;
 		const sendBy = this.sendBy(order);
 		let giveUpAt = sendBy;
@@ -126,12 +135,13 @@ export class Submission {
 		for (;;) {
 			const isResent = journal.known(order).state === 'sent';
 			if (isResent) this.resending++;
-			const sent = await toResult(async () => await this.send(order, request, ticket, held));
+			const sent = await toResult(async () => await this.send(sending));
 			if (isResent) this.resending--;
 			if (sent.ok) return sent.value;
-			if (sent.error instanceof CancelledError) throw this.finalError(order, cause, sent.error);
+			if (sent.error instanceof HeldBack) continue;
+			if (sent.error instanceof CancelledError) throw this.finalError(sending, cause, sent.error);
 			cause = errorOfJob(sent.error, null);
-			if (cause.retryAfterMs === null) held.since = null;
+			if (cause.retryAfterMs === null) sending.heldSince = null;
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const now = clock.now();
 			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
@@ -140,7 +150,7 @@ export class Submission {
 			const mayResend = this.mayResend(order);
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);
-			if (decision === 'stop') throw this.finalError(order, cause, sent.error);
+			if (decision === 'stop') throw this.finalError(sending, cause, sent.error);
 			const item = `item ${order.job.itemIndex}`;
 			debug?.(`the creating request of ${item} is repeated (${decision}: ${cause.code})`);
 			if (decision === 'slot') {
@@ -157,34 +167,32 @@ export class Submission {
 		}
 	}
 
-	/** Sends one request when a slot may be free. Reserves the order first, and stores the id right after the response. */
-	private async send(
-		order: Order,
-		request: CreateRequest,
-		ticket: number,
-		held: Held,
-	): Promise<Generation | null> {
+	/** Sends one request when a slot may be free. Claims the order first, and stores the id right after the response. */
+	private async send(sending: Sending): Promise<Generation | null> {
 		const { gate, hold } = this;
+		const { order, request } = sending;
 		const { guard, journal, service } = this.ports;
-		const permit = await this.acquire(order, ticket, held);
+		const permit = await this.acquire(sending);
 		let admitted = false;
-		let reserved = false;
+		let claimed = false;
 		const sent = await toResult(async () => {
 			await guard.admit(gate);
 			admitted = true;
-			const header = await journal.reserve(order);
-			reserved = header !== null;
+			const { lease } = sending;
+			sending.lease = null;
+			sending.lease = lease ? await lease.again() : await journal.claim(order);
+			claimed = true;
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
-			if (header === null) return null;
+			if (sending.lease === null) return null;
 			if (hold.leftMs > 0) throw new HeldBack();
-			return await service.create(request, header);
+			return await service.create(request, sending.lease.header);
 		});
 		if (sent.ok) {
 			const made = sent.value;
 			guard.report(made !== null);
 			permit(made === null ? 'unused' : 'granted');
-			if (made !== null) this.store(order, made);
+			if (made !== null) this.store(sending, made);
 			return made;
 		}
 		const { error } = sent;
@@ -193,25 +201,23 @@ export class Submission {
 		if (refusal) hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : 'unused');
-		if (reserved && isUncharged(error)) journal.release(order);
-		if (error instanceof HeldBack) return null;
+		if (claimed && isUncharged(error)) sending.lease = sending.lease?.free() ?? null;
 		throw error;
 	}
 
 	/** Waits until the item may send a request: not before the time that the service has named, and when a slot may be free. */
-	private async acquire(order: Order, ticket: number, held: Held): Promise<Permit> {
+	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
-		const { clock, journal, random, slots } = this.ports;
+		const { order, ticket } = sending;
+		const { clock, random, slots } = this.ports;
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
-				held.since ??= clock.now();
-				// A row that was reserved ahead would be uncertain if the process died.
-				if (journal.known(order).state === 'none') journal.abandon?.(order);
+				sending.heldSince ??= clock.now();
 				// While the account is full, the time counts from the last slot that the step has gained.
 				const isFull = hold.cause?.retry === 'slot';
 				const starvedSince = gate.starvedSince ?? clock.now();
-				const since = isFull ? Math.max(held.since, starvedSince) : held.since;
+				const since = isFull ? Math.max(sending.heldSince, starvedSince) : sending.heldSince;
 				if (hold.until > Math.min(since + timeoutMs, this.sendBy(order)))
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
@@ -221,7 +227,7 @@ export class Submission {
 			const waitsSince = clock.now();
 			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
 			// The wait for a slot has its own timeout.
-			if (held.since !== null) held.since += clock.now() - waitsSince;
+			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
 			if (hold.leftMs === 0) return permit;
 			permit('unused');
 		}
@@ -232,13 +238,13 @@ export class Submission {
 		return countsFromStart ? this.startedAt + timeoutMs : Infinity;
 	}
 
-	private store(order: Order, generation: Generation): void {
+	private store({ order, lease }: Sending, generation: Generation): void {
 		const { journal } = this.ports;
 		this.stats.made++;
-		if (journal.existsElsewhere?.(order)) this.repeated.add(order.job.itemIndex);
+		if (journal.existsElsewhere(order)) this.repeated.add(order.job.itemIndex);
 		const known = journal.known(order);
 		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
-		journal.commit(order, generation);
+		lease?.made(generation);
 	}
 
 	private lostOf({ lock }: Order): number {
@@ -252,10 +258,13 @@ export class Submission {
 	}
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
-	private finalError(order: Order, cause: GenerationError | null, error: unknown): unknown {
-		const { journal } = this.ports;
-		journal.abandon?.(order);
-		const entry = journal.known(order);
+	private finalError(
+		{ order, lease }: Sending,
+		cause: GenerationError | null,
+		error: unknown,
+	): unknown {
+		lease?.leave();
+		const entry = this.ports.journal.known(order);
 		if (entry.state !== 'sent') return error;
 		return uncertainCharge(cause, entry, order.job.onUncertainCharge);
 	}

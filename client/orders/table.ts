@@ -124,10 +124,11 @@ export function rowsInForce(rows: Row[]): Map<string, Row> {
 }
 
 /**
- * Decides whether a reserved row may be sent. If several new rows share a key, the oldest one wins once the others are deleted.
+ * Decides whether the request of a row may be sent. If several new rows share a key, the oldest one wins once the others
+ * are deleted.
  *
  * @param rows all rows of the key, as just read
- * @param ours the reserved row, if it is there
+ * @param ours the row that this step has written, if it is there
  * @param wasUnresolved true if the row may already have been charged. It then does not compete with other new rows.
  * @returns `missing` if `ours` is gone and there is no rival
  */

@@ -7,7 +7,7 @@ import { KeyedTally } from './simulation/keyed-tally';
 /**
  * Extends the proof of `payment.property.test.ts` to keys that outlive a process. Processes die, pause and time out,
  * their clocks are wrong, and a user edits the table meanwhile. Some items have no key, some executions call the step
- * twice, and some steps end while items are reserved ahead. `npm run proof` plays more schedules.
+ * twice, and some steps end while items wait for a slot. `npm run proof` plays more schedules.
  */
 
 it('each key is charged once, for any failure of processes and of the table', async () => {

@@ -61,7 +61,7 @@ it('a workflow that times out leaves no key uncertain, and one row per generatio
 	}));
 });
 
-it('a process that was paused beside an item that was reserved ahead does not charge for it again', async () => {
+it('a process that was paused between two items does not charge for either of them again', async () => {
 	await playAtEach(0, 14_000, [['pause', 'created', 'sent']], (afterMs) => ({
 		keys: [0, 1, 2],
 		seconds: 3,

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 
 import type { StoredOrders } from '../../client/orders/journal';
-import { asSeen, hasId, isUnresolved, UnansweredError, type Row } from '../../client/orders/table';
+import {
+	all,
+	asSeen,
+	hasId,
+	isUnresolved,
+	SENT,
+	UnansweredError,
+	type Row,
+	type RowFields,
+} from '../../client/orders/table';
 import { playKeyed } from './simulation/keyed';
 import { calm, keyedSchedule, type KeyedSchedule } from './simulation/keyed-schedule';
 import {
@@ -76,6 +85,60 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		'a row says that its request was never sent',
 		IS_PAID_TWICE,
 		reading((row) => (isOpen(row) ? { ...row, status: 'claimed' } : row)),
+	],
+	[
+		'a row says only after its request that it was sent',
+		IS_PAID_TWICE,
+		({ table, clock }) => {
+			const own = new Set<string>();
+			const as = (row: RowFields, status: string) => (hasId(row) ? row : { ...row, status });
+			return {
+				table: async (call) => {
+					const { inserts } = call;
+					inserts.forEach(({ writer }) => own.add(writer));
+					const rows = await table({ ...call, inserts: inserts.map((row) => as(row, 'claimed')) });
+					const changes = inserts.map(({ writer }) => {
+						return { where: all(['writer', writer], ['status', 'claimed']), set: { status: SENT } };
+					});
+					const later = { ...call, changes, inserts: [], keys: [] };
+					void clock.sleep(5_000).then(async () => await table(later).catch(() => null));
+					return rows.map((row) => (own.has(row.writer) ? { ...row, ...as(row, SENT) } : row));
+				},
+			};
+		},
+		{ keys: [0], edits: [], executions: [calm, { ...calm, startMs: 1_000 }], answerMs: 75_000 },
+	],
+	[
+		'a row says long before its request that it was sent',
+		IS_CALLED_UNCERTAIN,
+		creating(async (send, _, { clock }) => {
+			await clock.sleep(3_000);
+			return await send();
+		}),
+		{ keys: [0], edits: [], tableFails: 0, executions: [{ ...calm, diesAfterMs: 2_500 }] },
+	],
+	[
+		'a request leaves although another execution has taken over its row',
+		IS_PAID_TWICE,
+		({ table }) => ({
+			table: async (call) => {
+				const rows = await table(call);
+				const claims = call.changes.flatMap(({ set, where }) =>
+					set?.execution_id ? [{ set, id: where.conditions[0][1] }] : [],
+				);
+				return rows.map((row) => ({ ...row, ...claims.find(({ id }) => id === row.id)?.set }));
+			},
+		}),
+		{
+			keys: [0],
+			tableMs: 400,
+			tableFails: 0,
+			edits: [{ atMs: 3_000, key: 0, deed: 'write the status claimed', newest: false }],
+			executions: [
+				{ ...calm, diesAfterMs: 750 },
+				...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000 })),
+			],
+		},
 	],
 	[
 		'a row says that its generation has failed',
@@ -261,18 +324,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		'the calls of an execution do not share what it stores',
 		IS_PAID_TWICE,
 		({ stored }) => ({ stored: structuredClone(stored) as StoredOrders }),
-	],
-	[
-		'calls of an execution reserve ahead what the other one needs',
-		/record_unavailable|uncertain|paid|leaves key|two rows/,
-		({ settings }) => ({ settings: { ...settings, preparesAhead: true } }),
-		{
-			keys: [0, 1, 2, 3, 4, 5],
-			second: { afterMs: 0, runIndex: 0 },
-			edits: [],
-			tableFails: 0,
-			seconds: 3,
-		},
 	],
 	[
 		'an outcome forgets its generation',

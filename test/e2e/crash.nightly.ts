@@ -11,8 +11,8 @@ import { Webhook } from './support/webhook';
 /** `npm run bench -- crash` runs more rounds. */
 const ROUNDS = Number(process.env.MEDIA_CRASH_ROUNDS ?? 3);
 const ITEMS = 30;
-/** Only requests in flight and items that were reserved ahead can be uncertain: at most one of each for each slot. */
-const MOST_UNCERTAIN = 2 * MAX_CONCURRENT;
+/** Only requests that are in flight, or about to be, can be uncertain: at most one for each slot. */
+const MOST_UNCERTAIN = MAX_CONCURRENT;
 const PATIENCE_MS = 120_000 + ROUNDS * 600_000;
 
 describe.each(bothModes('crash', latency))('in %s mode', (mode, options) => {

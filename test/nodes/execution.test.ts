@@ -15,7 +15,7 @@ function orderIn(given: Parameters<typeof contextOf>[0]) {
 	const order = journal.order(creating('A cat'), { type: 'image', body: { prompt: 'A cat' } });
 	return {
 		state: () => journal.known(order).state,
-		reserve: async () => await journal.reserve(order),
+		claim: async () => (await journal.claim(order))?.header,
 	};
 }
 
@@ -51,20 +51,20 @@ describe('what a step knows of its execution', () => {
 describe('what a step stores with its execution', () => {
 	it('comes back from the database', async () => {
 		const kept: IDataObject = {};
-		await orderIn({ kept }).reserve();
+		await orderIn({ kept }).claim();
 		expect(orderIn({ kept: throughDatabase(kept) }).state()).toBe('sent');
 	});
 
 	it('gives an order the same header in every retry, and a different one in another execution', async () => {
 		const kept: IDataObject = {};
-		const first = await orderIn({ kept }).reserve();
-		expect(await orderIn({ kept: throughDatabase(kept) }).reserve()).toBe(first);
-		expect(await orderIn({ kept: {} }).reserve()).not.toBe(first);
+		const first = await orderIn({ kept }).claim();
+		expect(await orderIn({ kept: throughDatabase(kept) }).claim()).toBe(first);
+		expect(await orderIn({ kept: {} }).claim()).not.toBe(first);
 	});
 
 	it('is separate for each run of a loop', async () => {
 		const kept: IDataObject = {};
-		await orderIn({ kept, runIndex: 0 }).reserve();
+		await orderIn({ kept, runIndex: 0 }).claim();
 		expect(orderIn({ kept, runIndex: 1 }).state()).toBe('none');
 		expect(orderIn({ kept }).state()).toBe('sent');
 	});

@@ -6,7 +6,7 @@ import type { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult, type PipelineStats } from '../../../client/pipeline';
 import type { SleepDecision } from '../../../client/ports';
 import type { StatusChecks } from '../../../client/watch/status-requests';
-import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
+import { continuesOnError, debugLog, journalOf, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
 import { stepOptionsOf, type StepOptions } from '../form/step-options';
 import { glanceAtBalance } from '../http/balance';
@@ -131,7 +131,6 @@ export async function runPlans(
 				spentBefore: spentIn.get(shared.journal.ordersOfRun),
 				...options,
 				stopOnError,
-				preparesAhead: !runsAsTool(step),
 			},
 		);
 	const result = await withSlots(step, run);

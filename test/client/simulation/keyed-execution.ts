@@ -1,6 +1,7 @@
 import type { CreateJob } from '../../../client/job';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
+import type { TableCall } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../../client/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
@@ -79,7 +80,7 @@ export class KeyedExecution {
 		world.note('kill', `${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
-		for (const key of world.unresolvedKeys(`${this.writer}.`)) world.unsure.add(key);
+		for (const key of world.mayHaveLeft(`${this.writer}.`)) world.unsure.add(key);
 	}
 
 	private pause(ms: number): void {
@@ -87,8 +88,9 @@ export class KeyedExecution {
 		world.note('pause', `${this.writer} is paused for ${ms} ms`);
 		world.pauses++;
 		this.process.pause(ms);
+		world.claims.delay(ms, `${this.writer}.`);
 		if (ms < LONG_PAUSE_MS) return;
-		for (const key of world.unresolvedKeys(`${this.writer}.`)) world.doubtful.add(key);
+		for (const key of world.mayHaveLeft(`${this.writer}.`)) world.doubtful.add(key);
 	}
 
 	private timeOut(): void {
@@ -144,11 +146,12 @@ export class KeyedExecution {
 		else this.pause(pause.ms);
 	}
 
-	private called(): void {
+	private called(call: TableCall): () => void {
 		const { world, planned } = this;
 		const most = ++this.calls / world.schedule.keys.length / planned.tries;
 		world.mostCalls = Math.max(world.mostCalls, most);
 		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
+		return world.claims.calls(`${this.writer}.`, call);
 	}
 
 	private async runNode(entries: StoredOrders, runIndex: number): Promise<Ran> {
@@ -194,7 +197,7 @@ export class KeyedExecution {
 		const reached = tableOf(world, process, {
 			cancel: this.stop.signal,
 			timeout: this.timeout.signal,
-			called: () => this.called(),
+			called: (call) => this.called(call),
 			sent: () => this.sent(),
 		});
 		const owner = ownerIn(schedule);
@@ -204,7 +207,6 @@ export class KeyedExecution {
 				maxConcurrent: planned.maxConcurrent,
 				pollIntervalMs: 3000,
 				stopOnError: planned.stopOnError,
-				preparesAhead: !schedule.second,
 			},
 			clock: process.clock,
 			signal: this.stop.signal,
@@ -222,8 +224,8 @@ export class KeyedExecution {
 	private judgeEnd(writer: string): void {
 		const { world, stop } = this;
 		if (stop.signal.aborted) return;
-		const left = world
-			.unresolvedKeys(`${writer}/`)
+		const left = world.claims
+			.keys(`${writer}/`)
 			.find((key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key));
 		if (left !== undefined) world.blame(`${writer} leaves key ${left} as sent`);
 	}
@@ -275,6 +277,7 @@ export class KeyedExecution {
 		const { world, process } = this;
 		const { lost, refused } = world.schedule;
 		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
+		if (request.method === 'POST') world.claims.leaves(`${this.writer}.`, keyIn(request.body));
 		// A sent request arrives, even if the process dies.
 		await world.time.sleep(world.random() * 100);
 		if (request.method === 'GET') {

@@ -74,8 +74,7 @@ export interface Planned {
 	timesOutAfterMs: number | null;
 	/**
 	 * When its process is paused, and for how long. `null`: right after a call that says that a request is sent, namely
-	 * this one of these calls, from 1, or `laterMs` after it. Its request then waits, or that of an item that was
-	 * reserved ahead.
+	 * this one of these calls, from 1, or `laterMs` after it. Its request then waits.
 	 */
 	pause: { afterMs: number | null; ms: number; call?: number; laterMs?: number } | null;
 	/** How far the clock of its process is ahead of the true time. */
@@ -109,7 +108,7 @@ const oneIn = <T>(count: number, of: Arbitrary<T>) =>
 		{ weight: count - 1, arbitrary: fc.constant<T | null>(null) },
 		{ weight: 1, arbitrary: of as Arbitrary<T | null> },
 	);
-/** While the first items run, or later, when others are prepared before the generations of these end. */
+/** While the first items run, or later, when others take their slots. */
 const early = fc.oneof(
 	{ weight: 3, arbitrary: fc.integer({ min: 0, max: 6_000 }) },
 	{ weight: 1, arbitrary: fc.integer({ min: 0, max: 25_000 }) },
@@ -191,12 +190,12 @@ const drawn = fc.record({
 });
 
 export const keyedSchedule: Arbitrary<KeyedSchedule> = drawn.map(({ unkeyed, ...schedule }) => {
-	const { keys, ...rest } = schedule.breaks ? reservingAhead(schedule) : schedule;
+	const { keys, ...rest } = schedule.breaks ? whileOthersWait(schedule) : schedule;
 	return { ...rest, keys: keys.map((key, item) => (unkeyed?.[item - 1] ? null : key)) };
 });
 
-/** Items are reserved ahead only if enough of them wait, and only by a step that lives long enough. */
-function reservingAhead<S extends Pick<KeyedSchedule, 'keys' | 'seconds' | 'executions'>>(
+/** A step that ends early while items wait: it has enough of them, and lives long enough. */
+function whileOthersWait<S extends Pick<KeyedSchedule, 'keys' | 'seconds' | 'executions'>>(
 	schedule: S,
 ): S {
 	const [first, ...others] = schedule.executions;

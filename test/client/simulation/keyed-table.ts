@@ -4,6 +4,7 @@ import {
 	UnansweredError,
 	type CallTable,
 	type Row,
+	type TableCall,
 	type TableScope,
 } from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
@@ -17,8 +18,8 @@ export interface Calls {
 	cancel: AbortSignal;
 	/** The workflow's timeout alone: n8n ends the calls in flight, which are carried out at once or never. */
 	timeout: AbortSignal;
-	/** Called before each call. */
-	called: () => void;
+	/** Called before each call. Returns what to call once the execution has its answer. */
+	called: (call: TableCall) => () => void;
 	/** Called when a row says that its request is sent, before the execution learns that. */
 	sent: () => void;
 }
@@ -37,7 +38,7 @@ export function tableOf(
 		return timeout.aborted ? fate : { ...fate, cut: timeout, isDropped: world.random() < 0.5 };
 	});
 	return async (call) => {
-		called();
+		const answered = called(call);
 		const run = async (): Promise<Row[]> => {
 			const rows = await table(call);
 			judgeRows(world);
@@ -45,6 +46,7 @@ export function tableOf(
 			const isSent = changes.some(({ set }) => set?.execution_id && set.status === 'sent');
 			if (inserts.length > 0 || isSent) sent();
 			await process.running();
+			answered();
 			return rows;
 		};
 		const ran = timeout.aborted ? null : await toResult(run);

@@ -4,6 +4,7 @@ import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { brokenDownload } from './faults';
+import { Claims } from './keyed-claims';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 import { unharmed, type Sabotage } from './sabotage';
@@ -43,6 +44,8 @@ export class KeyedWorld {
 	readonly keys: number[];
 	/** Keys with a request whose result may be unknown. */
 	readonly unsure = new Set<number>();
+	/** The rows that say that a request is sent. */
+	readonly claims: Claims;
 	/** Keys whose request was sent by a paused process: others cannot know its result until the process resumes. */
 	readonly doubtful = new Set<number>();
 	/** Keys for which the user has written an id that does not exist. */
@@ -95,6 +98,7 @@ export class KeyedWorld {
 		this.keys = schedule.keys.filter((key) => key !== null);
 		const clock = clockAhead(this.time, schedule.databaseOffMs);
 		this.table = new MemoryTable(clock, schedule.reusesIds, schedule.findsNull);
+		this.claims = new Claims(this.time, this.table);
 		this.service = new GenerationService({
 			clock: this.time,
 			generationSeconds: schedule.seconds,
@@ -195,12 +199,10 @@ export class KeyedWorld {
 		return this.live(key).filter((id) => ids.includes(id) && Number(recordedAt.get(id)) <= since);
 	}
 
-	/** Keys whose rows say that a writer has sent their request, or may be about to. A user may have emptied the key. */
-	unresolvedKeys(writer: string): number[] {
-		return this.table.rows
-			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
-			.filter((row) => row.key && !row.generation_id)
-			.map(({ key }) => Number(key));
+	/** Keys whose request a writer may have sent, or is about to. A user who edits the table may have hidden its rivals. */
+	mayHaveLeft(writer: string): number[] {
+		const { claims, deeds } = this;
+		return deeds > 0 ? claims.keys(writer) : claims.keysThatMayHaveLeft(writer);
 	}
 
 	tell(line: string): void {

@@ -25,6 +25,7 @@ export async function playKeyed(schedule: KeyedSchedule, sabotage?: Sabotage): P
 			world.note('sleep', `the machine sleeps for ${sleep.ms} ms`);
 			world.pauses++;
 			world.machine.wakesAt = time.now() + sleep.ms;
+			world.claims.delay(sleep.ms);
 		});
 	}
 	await time.run(Promise.race([Promise.all(all), world.broken]));

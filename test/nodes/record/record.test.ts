@@ -83,7 +83,7 @@ it('no two steps have the same writer, in any execution', async () => {
 	for (const one of [beside({ refuses, cancel }), beside({ refuses, cancel })]) {
 		const journal = (await openRecord(one.step, stored(), [a])) as TableJournal;
 		const order = await orderIn(journal);
-		await expect(journal.reserve(order)).rejects.toMatchObject({ code: 'record_unavailable' });
+		await expect(journal.claim(order)).rejects.toMatchObject({ code: 'record_unavailable' });
 		await journal.close();
 		writers.push(...one.writers);
 	}

@@ -1,0 +1,82 @@
+import type { Row, TableCall } from '../../../client/orders/table';
+import type { MemoryTable } from '../../support/memory-table';
+import type { VirtualTime } from '../../support/virtual-time';
+
+/** How long a writer waits between two reads of a key that others claim at the same time. */
+const SETTLE_MS = 300;
+
+/** How long one may take to delete a row of its own because another row of the key was first. */
+const LOSING_MS = 3_000;
+
+/** What became of a row since it says that its request is sent. */
+interface Claim {
+	/** The request was handed to the network. */
+	hasLeft: boolean;
+	/** Until when its writer may still be busy with the table. A request leaves right after the last answer. */
+	busyUntil: number;
+}
+
+/**
+ * Follows the rows that say that a request is sent. An item that only waits must not have one: if its process dies, the
+ * next execution has to create it, and must not call it uncertain.
+ */
+export class Claims {
+	private readonly byWriter = new Map<string, Claim>();
+
+	constructor(
+		private readonly time: VirtualTime,
+		private readonly table: MemoryTable,
+	) {}
+
+	/** Keys whose rows say that a writer sends their request. A user may have emptied the key. */
+	keys(writer: string): number[] {
+		return this.rows(writer).map(({ key }) => Number(key));
+	}
+
+	/** Those whose request has left, or is about to. */
+	keysThatMayHaveLeft(writer: string): number[] {
+		const rows = this.rows(writer).filter((row) => {
+			const claim = this.byWriter.get(row.writer);
+			const hasRival = this.table.rows.some(({ id, key }) => key === row.key && id !== row.id);
+			const busyUntil = (claim?.busyUntil ?? Infinity) + (hasRival ? LOSING_MS : 0);
+			return claim?.hasLeft || this.time.now() <= busyUntil;
+		});
+		return rows.map(({ key }) => Number(key));
+	}
+
+	/** A table call of an execution begins: its rows of these keys are busy. Returns what to call with the answer. */
+	calls(writer: string, { keys, changes, inserts }: TableCall): () => void {
+		const sets = changes.flatMap(({ set }) => (set?.execution_id ? [set] : []));
+		const claimed = [...inserts, ...sets].map((row) => row.writer ?? '');
+		for (const one of claimed) this.byWriter.set(one, { hasLeft: false, busyUntil: Infinity });
+		const asked = new Set(keys.map(Number));
+		const read = this.rows(writer).filter(({ key }) => asked.has(Number(key)));
+		const busy = [...claimed, ...read.map((row) => row.writer)].flatMap(
+			(one) => this.byWriter.get(one) ?? [],
+		);
+		busy.forEach((claim) => (claim.busyUntil = Infinity));
+		return () => busy.forEach((claim) => (claim.busyUntil = this.time.now() + SETTLE_MS));
+	}
+
+	/** An execution hands the creating request of a key to the network. */
+	leaves(writer: string, key: number): void {
+		for (const row of this.rows(writer)) {
+			const claim = this.byWriter.get(row.writer);
+			if (claim && Number(row.key) === key) claim.hasLeft = true;
+		}
+	}
+
+	/** A process is paused, or all of them: what it is busy with takes longer. */
+	delay(ms: number, writer = ''): void {
+		for (const [one, claim] of this.byWriter) {
+			const isBusy = one.startsWith(writer) && this.time.now() <= claim.busyUntil;
+			if (isBusy) claim.busyUntil += ms;
+		}
+	}
+
+	private rows(writer: string): Row[] {
+		return this.table.rows
+			.filter((row) => row.writer?.startsWith(writer) && row.status?.startsWith('sent'))
+			.filter((row) => row.key && !row.generation_id);
+	}
+}
