@@ -9,7 +9,7 @@ import { asTool, sharedDescription } from '../shared/form/description';
 import { runNode } from '../shared/run/run-node';
 import { isHelper, runAsHelper } from '../shared/sleep/roles';
 import { stepIn } from '../shared/step';
-import { AS_TOOL, waitFields } from './fields';
+import { AS_TOOL, waitForm } from './fields';
 import { modeOfFirst, planWait } from './request';
 import { runSuspended, suspendedWait } from './suspend';
 
@@ -29,7 +29,7 @@ export class WaitForCompletion implements INodeType {
 		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(AS_TOOL),
-		properties: waitFields,
+		properties: waitForm,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

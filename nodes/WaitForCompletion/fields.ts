@@ -1,7 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { toolDescriptionField } from '../shared/form/description';
-import { downloadField, fileOptions, includeOptions, optionsField } from '../shared/form/fields';
+import {
+	downloadField,
+	fileOptions,
+	includeOptions,
+	notAsTool,
+	optionsField,
+} from '../shared/form/fields';
 import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** The node's description for an agent. */
@@ -21,18 +27,28 @@ const suspendNotice: INodeProperties = {
 	displayOptions: { show: { mode: ['suspend'] } },
 };
 
+const generationIdField: INodeProperties = {
+	displayName: 'Generation ID',
+	name: 'generationId',
+	type: 'string',
+	default: '={{ $json.generation?.id ?? $json.generation_id ?? $json.id }}',
+	required: true,
+	placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
+	description: 'The ID that the Image Generation or Video Generation node returned',
+};
+
+/** In a tool, the agent gives the ID. n8n's editor writes the same when a user lets the model define a field. */
+const idOfToolField: INodeProperties = {
+	...generationIdField,
+	default:
+		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Generation_ID', `The ID of the generation`, 'string') }}",
+	displayOptions: { show: { '@tool': [true] } },
+};
+
 /** The node's parameters, in the order of the contract. */
 export const waitFields: INodeProperties[] = [
 	toolDescriptionField(AS_TOOL),
-	{
-		displayName: 'Generation ID',
-		name: 'generationId',
-		type: 'string',
-		default: '={{ $json.generation?.id ?? $json.generation_id ?? $json.id }}',
-		required: true,
-		placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
-		description: 'The ID that the Image Generation or Video Generation node returned',
-	},
+	generationIdField,
 	{
 		displayName: 'Mode',
 		name: 'mode',
@@ -61,7 +77,18 @@ export const waitFields: INodeProperties[] = [
 	},
 	suspendNotice,
 	downloadField(),
-	optionsField([...fileOptions('model'), ...includeOptions]),
+	{
+		...optionsField([...fileOptions('model'), ...includeOptions]),
+		// As a tool, the node has none of them.
+		displayOptions: { hide: notAsTool },
+	},
 	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
 	batchRoleField,
 ];
+
+/** The form. In a tool, the ID has another default, but it is the same parameter. */
+export const waitForm: INodeProperties[] = waitFields.flatMap((field) =>
+	field === generationIdField
+		? [{ ...field, displayOptions: { hide: notAsTool } }, idOfToolField]
+		: [field],
+);

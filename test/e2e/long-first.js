@@ -1,7 +1,7 @@
 /** Jest's sequencer: the files that take minutes, mostly waiting for n8n, start first, so that none runs alone at the end. */
 const long = [
 	...['sleeping-batch', 'suspend', 'sleeping-batch.loop', 'sleeping-batch.queue'],
-	...['sleeping-batch.security', 'queue', 'browser-words', 'browser-story'],
+	...['sleeping-batch.security', 'queue', 'browser-words', 'browser-story', 'story'],
 	...['browser', 'requests', 'examples', 'start', 'sign-in'],
 ];
 const rankOf = ({ path }) => {

@@ -65,6 +65,12 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
 	});
 
+	it('waitForCompletion takes the ID that the agent gives, although the user has set nothing', async () => {
+		const id = await stage.made('[seconds: 0] A boat');
+		const { answers } = await call('waitForCompletion', {}, { Generation_ID: id });
+		expect(answers).toEqual(completed());
+	});
+
 	it('an item beyond Limit New Generations is returned with its error: an agent sees no hint', async () => {
 		const parameters = { ...image, runOptions: { maxNewGenerations: 0 } };
 		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });

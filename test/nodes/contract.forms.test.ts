@@ -4,6 +4,7 @@ import {
 	type INodeParameters,
 	type INodeProperties,
 	type INodePropertyCollection,
+	type INodePropertyOptions,
 	type INodeType,
 } from 'n8n-workflow';
 
@@ -94,6 +95,26 @@ describe('a form shows', () => {
 		expect(shown(visible, chosen, node)).toEqual(fields);
 	});
 
+	it.each<[NodeName, INodeParameters, string[]]>([
+		['imageGeneration', {}, [...image, 'options', 'runOptions']],
+		['videoGeneration', {}, [...fromUrl, 'waitForCompletion', 'options', 'runOptions']],
+		['waitForCompletion', {}, ['generationId', 'mode', 'runOptions']],
+	])('of %s as a tool what has an effect there, with %j', (name, chosen, fields) => {
+		const { description } = nodeNamed(name);
+		const tool = { description: { ...description, name: `${name}Tool` } } as INodeType;
+		const visible = description.properties.filter(({ type }) => type !== 'hidden');
+		expect(shown(visible, chosen, tool)).toEqual(['toolDescription', ...fields]);
+	});
+
+	it('no file as the first frame in a tool, which has none', () => {
+		const { properties } = nodeNamed('videoGeneration').description;
+		const source = properties.find(({ name }) => name === 'imageSource');
+		const hidden = (source?.options as INodePropertyOptions[]).filter(({ displayOptions }) =>
+			displayOptions?.hide?.['@tool']?.includes(true),
+		);
+		expect(hidden.map(({ value }) => value)).toEqual(['binary']);
+	});
+
 	it.each<[string, INodeParameters]>([
 		['does not offer it in a new workflow', {}],
 		['shows it in a workflow that uses it', { inputImages: 'https://example.com/a.png' }],
@@ -178,7 +199,7 @@ describe('the credential', () => {
 it('required fields are marked: n8n asks for them before it runs a node', () => {
 	const required = allNodes.flatMap(({ description: { name, properties } }) => {
 		const fields = properties.filter((field) => field.required).map((field) => field.name);
-		return fields.length > 0 ? [[name, fields]] : [];
+		return fields.length > 0 ? [[name, [...new Set(fields)]]] : [];
 	});
 	expect(Object.fromEntries(required)).toEqual({
 		imageGeneration: ['model', 'prompt'],

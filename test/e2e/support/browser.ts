@@ -5,6 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import type { Owner } from '../../../tools/n8n/rest';
 import { programs, repository } from './surroundings';
 import { until } from './until';
+import { isLoaded, showMidpoint, sizeOfPicture } from './viewed-media';
 
 /** Headless, also in a container, and without telemetry to the browser's vendor. */
 const flags = [
@@ -21,20 +22,6 @@ const flags = [
 const patienceMs = 150_000;
 
 selectors.setTestIdAttribute('data-test-id');
-
-/** The part of the browser's own types that this file uses. This repository does not load those types. */
-interface Picture {
-	decode(): Promise<void>;
-	naturalWidth: number;
-	naturalHeight: number;
-}
-interface Video {
-	readyState: number;
-	videoWidth: number;
-	videoHeight: number;
-	duration: number;
-	currentTime: number;
-}
 
 /** n8n's editor in a real browser, with a signed-in user. */
 export class Editor {
@@ -57,7 +44,7 @@ export class Editor {
 			context.setDefaultTimeout(patienceMs);
 			const page = await context.newPage();
 			await page.route(
-				({ hostname }) => hostname !== 'localhost',
+				({ hostname }) => !['localhost', '127.0.0.1'].includes(hostname),
 				async (route) => await route.abort(),
 			);
 			const editor = new Editor(browser, page, url, shots);
@@ -122,11 +109,14 @@ export class Editor {
 		}
 	}
 
-	/** Finds a node in the panel by search words and name, adds it, and opens it. */
-	async add(words: string, name: string): Promise<void> {
+	/** Finds a node in the panel by search words and name, adds it, and opens it. Some nodes have several actions. */
+	async add(words: string, name: string, action?: string): Promise<void> {
 		await this.search(words);
 		await this.part('node-creator-item-name').getByText(name, { exact: true }).click();
-		await this.page.getByRole('button', { name: 'Add to workflow' }).click();
+		const found = action
+			? this.part('node-creator-item-name').getByText(action, { exact: true })
+			: this.page.getByRole('button', { name: 'Add to workflow' });
+		await found.click();
 		await this.part('ndv').waitFor();
 	}
 
@@ -204,10 +194,7 @@ export class Editor {
 	 */
 	async viewPicture(): Promise<number[]> {
 		const picture = await this.viewFile('img[src*="binary-data"]');
-		return await picture.evaluate(async (image: Picture) => {
-			await image.decode();
-			return [image.naturalWidth, image.naturalHeight];
-		});
+		return await picture.evaluate(sizeOfPicture);
 	}
 
 	/**
@@ -217,18 +204,14 @@ export class Editor {
 	 */
 	async viewVideo(): Promise<number[]> {
 		const video = await this.viewFile('video');
-		const isLoaded = async () =>
-			await video.evaluate(({ readyState }: Pick<Video, 'readyState'>) => readyState >= 3);
-		await until('the video is loaded', isLoaded);
-		return await video.evaluate((film: Video) => {
-			film.currentTime = film.duration / 2;
-			return [film.videoWidth, film.videoHeight, film.duration];
-		});
+		await until('the video is loaded', async () => await video.evaluate(isLoaded));
+		return await video.evaluate(showMidpoint);
 	}
 
 	private async viewFile(selector: string): Promise<Locator> {
-		await this.part('ndv-view-binary-data').first().click();
-		const file = this.part('output-panel').locator(selector);
+		const output = this.part('output-panel');
+		await output.getByTestId('ndv-view-binary-data').first().click();
+		const file = output.locator(selector);
 		await file.waitFor();
 		return file;
 	}
@@ -276,7 +259,7 @@ export class Editor {
 	/**
 	 * Takes a screenshot of a part of the page for the README. MEDIA_SCREENSHOTS also writes it to docs/screenshots.
 	 */
-	async shootForReadme(name: string, part: Locator): Promise<void> {
+	async shootForReadme(name: string, part: Pick<Locator, 'screenshot'>): Promise<void> {
 		await this.settle(false);
 		await part.screenshot({ path: this.shotPath(name) });
 		if (!process.env.MEDIA_SCREENSHOTS) return;

@@ -18,9 +18,9 @@ export class DataTable {
 		return new DataTable(rest, `/projects/${id}/data-tables`, name);
 	}
 
-	/** Creates a table with the columns of the journal. */
-	async make(name: string): Promise<void> {
-		const columns = TABLE_COLUMNS.map((column) => ({ name: column, type: 'string' }));
+	/** Creates a table of text columns; by default with those of the journal. */
+	async make(name: string, names: readonly string[] = TABLE_COLUMNS): Promise<void> {
+		const columns = names.map((column) => ({ name: column, type: 'string' }));
 		await this.rest.send('POST', this.project, { name, columns });
 	}
 
