@@ -79,16 +79,57 @@ describe('Additional Body Fields', () => {
 		expect(stage.bodies.map((body) => body.parameters)).toEqual([parameters, parameters]);
 	});
 
-	it.each(['{"model": "x"}', '{"size": "64x64"}', '{'])(
-		'that repeat a field of the form, or are not JSON, are an error of the item: %s',
-		async (additionalFields) => {
-			const parameters = { options: { size: '64x64', additionalFields } };
-			const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+	it.each<[string, string]>([
+		['{"model": "x"}', ' cannot set "model"'],
+		['{"prompt": ""}', ' cannot set "prompt"'],
+		['{"inputs": []}', ' cannot set "inputs"'],
+		['{"n": 3}', ' cannot set "n"'],
+		['={{ ({ n: 1 }) }}', ' cannot set "n"'],
+		['{"size": "64x64"}', ' sets "size", which another field of the form sets too'],
+		[
+			'{"parameters": {"seed": 8}}',
+			' sets "parameters.seed", which another field of the form sets too',
+		],
+		['{"parameters": 1}', ' sets "parameters", which another field of the form sets too'],
+		['{"parameters": []}', ' sets "parameters", which another field of the form sets too'],
+		['{"style": }', ' is not a JSON object'],
+		['[1]', ' is not a JSON object'],
+		['"text"', ' is not a JSON object'],
+		['={{ [1] }}', ' is not a JSON object'],
+		['={{ 5 }}', ' is not a JSON object'],
+		['={{ ({ style: undefined }) }}', ': style is undefined for this item'],
+		['={{ ({ a: [{ b: undefined }] }) }}', ': a.0.b is undefined for this item'],
+		[
+			'={{ ({ style: "like [object Object]" }) }}',
+			' must be a single value, such as text, but the expression returned text that contains [object Object]',
+		],
+	])(
+		'that would replace the form, or are no JSON object, are an error of the item: %s, %s',
+		async (additionalFields, says) => {
+			const options = { size: '64x64', seed: 7, additionalFields };
+			const run = await stage.run('imageGeneration', { options }, { items: prompts('A boat') });
 			expect(run.error).toMatchObject({
-				message: expect.stringMatching(/^Additional Body Fields /) as string,
+				message: expect.stringMatching(/^(The expression in )?Additional Body Fields/) as string,
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});
+			expect(run.error?.message.endsWith(says)).toBe(true);
 			expect(stage.arrived).toBe(0);
 		},
 	);
+
+	it.each([
+		[
+			'={{ ({ tags: ["a", { b: null }], from: new Date(0) }) }}',
+			{ tags: ['a', { b: null }], from: '1970-01-01T00:00:00.000Z' },
+		],
+		['{}', {}],
+		['={{ ({}) }}', {}],
+		['{"__proto__": {"polluted": true}}', {}],
+	])('are sent beside the form: %s', async (additionalFields, more) => {
+		const parameters = { options: { additionalFields }, waitForCompletion: false };
+		await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
+		const body = { model: 'lumen-turbo', prompt: 'A boat', size: '64x64' };
+		expect({ ...stage.bodies[0] }).toEqual({ ...body, ...more });
+		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+	});
 });

@@ -90,6 +90,39 @@ describe('a credential store', () => {
 		},
 	);
 
+	it.each([
+		'Node does not have any credentials set',
+		'Node does not have any credentials set for "mediaGenerationApi"',
+		'Found credential with no ID.',
+		'Credential with ID "7" does not exist for type "mediaGenerationApi".',
+		'Credentials could not be decrypted. The likely reason is that a different "encryptionKey" was used',
+	])('that does not have the credential is not asked again: %s', async (said) => {
+		let asked = 0;
+		whileReading(async (reads) => {
+			asked = reads;
+			throw new Error(said);
+		});
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: 'The node has no credential',
+			description: expect.stringContaining(`n8n says: ${said}`) as string,
+			context: { code: 'credential_missing' },
+		});
+		expect([asked, stage.arrived]).toEqual([1, 0]);
+	});
+
+	it('that answers after the minute of a creating request: it is not sent, and tried again', async () => {
+		const restore = stage.shortenTimeouts(1);
+		whileReading(async (reads) => {
+			if (reads === 1) await stage.pass(70);
+		});
+		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		restore();
+		expect(run.error).toBeUndefined();
+		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
+		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
+	});
+
 	it('that cannot be read leaves no unknown charge', async () => {
 		whileReading(locked);
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });

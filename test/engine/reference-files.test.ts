@@ -1,4 +1,5 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { BinaryDataService, ExecuteContext } from 'n8n-core';
+import type { IBinaryData, IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
@@ -154,6 +155,62 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		const run = await stage.run('imageGeneration', parameters, { items });
 		expect(run.error?.message).toMatch(cannotFetch);
 		expect(stage.arrived).toBe(0);
+	});
+});
+
+describe('a reference file of an item', () => {
+	const stage = openStage();
+	const seven = Buffer.alloc(3, 7).toString('base64');
+	const entry = { source: 'binary', binaryPropertyName: 'photo' };
+	const itemWith = (photo: Partial<IBinaryData>, prompt = 'A boat') => ({
+		json: { prompt },
+		binary: { photo: { data: seven, ...photo } as IBinaryData },
+	});
+
+	it.each([
+		['audio/ogg; codecs=opus', 'audio', 'data:audio/ogg;base64,'],
+		['image/png;charset=binary', 'image', 'data:image/png;base64,'],
+		['Image/PNG', 'image', 'data:image/png;base64,'],
+	])('is sent with its plain MIME type: %s', async (mimeType, type, head) => {
+		const items = [itemWith({ mimeType })];
+		await stage.run('imageGeneration', { ...capable, ...input(entry) }, { items });
+		expect(stage.bodies[0].inputs).toEqual([{ type, source: 'data', value: `${head}${seven}` }]);
+	});
+
+	it.each<[string, Partial<IBinaryData>, IDataObject?]>([
+		['the file has no MIME type', {}],
+		['the file has no MIME type', {}, { type: 'image' }],
+		['Type must be one of image, video, audio, not "application"', { mimeType: 'application/pdf' }],
+		[' is an empty file', { mimeType: 'image/png', data: '' }],
+		[' is an empty file', { mimeType: 'image/png', bytes: 0 }],
+	])('is refused before anything is sent: %s, %j', async (message, photo, type = {}) => {
+		const parameters = { ...capable, ...input({ ...entry, ...type } as INodeParameters) };
+		const run = await stage.run('imageGeneration', parameters, { items: [itemWith(photo)] });
+		expect(run.error?.message).toMatch(/^Reference File 1/);
+		expect(run.error?.message).toContain(message);
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('is read when the request of its item is due, and so is data, so that neither stays in memory', async () => {
+		const data = `data:image/png;base64,${seven}`;
+		const read = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
+		const evaluated = jest.spyOn(ExecuteContext.prototype as never, '_getNodeParameter');
+		const photo = { mimeType: 'image/png' };
+		const items = [itemWith(photo, 'a [reject: invalid_parameter 1]'), itemWith(photo)];
+		const parameters = { ...input(entry, { source: 'data', data }), prompt: '={{ $json.prompt }}' };
+		const alone = { runOptions: { maxConcurrent: 1 } };
+		const run = await stage.run(
+			'imageGeneration',
+			{ ...capable, ...parameters, ...alone },
+			{ items },
+		);
+		expect(run.status).toBe('error');
+		const times = (item: number) =>
+			(evaluated.mock.calls as unknown[][]).filter(
+				([name, index]) => name === 'referenceInputs' && index === item,
+			).length;
+		expect([read.mock.calls.length, times(0) - times(1)]).toEqual([1, 1]);
+		jest.restoreAllMocks();
 	});
 });
 

@@ -1,4 +1,4 @@
-import { stringify } from 'flatted';
+import { stringify } from '../../tools/flatted';
 import { Executions } from '../../tools/n8n/executions';
 import type { Rest } from '../../tools/n8n/rest';
 

@@ -1,13 +1,11 @@
 /** Copies the downloaded files out of n8n's storage, and reads their properties. */
-import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { path as ffprobe } from '@ffprobe-installer/ffprobe';
 import type { IBinaryData } from 'n8n-workflow';
 import type { Run } from '../engine';
+import { readMediaInfo } from '../media-info';
 
 /** A file that a node returned, copied out of n8n's storage. */
 export interface SavedFile {
@@ -48,21 +46,7 @@ function freePath(folder: string, { fileName, fileExtension }: IBinaryData, save
 	return pathOf(count);
 }
 
-interface Probed {
-	streams: Array<{ width: number; height: number; avg_frame_rate: string }>;
-	format: { format_name: string; duration?: string };
-}
-
 async function look(path: string): Promise<Pick<SavedFile, 'width' | 'height' | 'video'>> {
-	// Its install script makes it executable, but may not have run.
-	await access(ffprobe, constants.X_OK).catch(async () => await chmod(ffprobe, 0o755));
-	const entries = 'stream=width,height,avg_frame_rate:format=format_name,duration';
-	const args = ['-v', 'error', '-show_entries', entries, '-of', 'json', path];
-	const { stdout } = await promisify(execFile)(ffprobe, args);
-	const { streams, format } = JSON.parse(stdout) as Probed;
-	const [{ width, height, avg_frame_rate: rate }] = streams;
-	if (format.format_name === 'png_pipe') return { width, height, video: null };
-	const [frames, time] = rate.split('/').map(Number);
-	const video = { seconds: Number(format.duration), framesPerSecond: frames / time };
-	return { width, height, video };
+	const { codec, width, height, seconds, framesPerSecond } = await readMediaInfo(path);
+	return { width, height, video: codec === 'png' ? null : { seconds, framesPerSecond } };
 }

@@ -3,6 +3,7 @@
  * several versions of `@n8n/di` can be installed and n8n-core uses only its own container.
  */
 import { createRequire } from 'node:module';
+import { parse, stringify } from '../flatted';
 
 type Di = typeof import('@n8n/di');
 type BackendCommon = typeof import('@n8n/backend-common');
@@ -18,12 +19,6 @@ export const { Logger } = requireOfCore('@n8n/backend-common') as BackendCommon;
 
 /** The token that holds n8n's folders and its encryption key. */
 export const { InstanceSettingsConfig } = requireOfCore('@n8n/config') as Config;
-
-/** n8n stores executions in this form of JSON, which keeps shared references. */
-const { parse, stringify } = requireOfCore('flatted') as {
-	parse: (text: string) => unknown;
-	stringify: (value: unknown) => string;
-};
 
 /**
  * Converts a value to n8n's database format and back, so that the result is what a real n8n would read: no class

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parse } from 'flatted';
 import type {
 	ExecutionStatus,
 	IBinaryData,
@@ -9,6 +8,7 @@ import type {
 	ITaskData,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
+import { parse } from '../flatted';
 import type { Rest, Workflow } from './rest';
 
 /** An execution as n8n stores it. */

@@ -3,195 +3,137 @@ import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import { errorAnswer, errorTable, type ErrorName } from '../../../sandbox/basics/errors';
 import { refusal } from '../../support/answers';
 
-interface Row {
-	status: number;
-	/** The `code` in the response, and the `type`. */
-	code: string | number;
-	type: string;
-	/** The title expected for the message 'Words of the service', the parameter 'fps' and the model 'aurora-1'. */
-	title: string;
-	/** The advice expected in the description. */
-	advice: RegExp;
-	/** The expected code of our error, if it differs from `code`. */
+interface Expected {
+	/** The code of our error, if it differs from that in the response. */
 	read?: string;
 	retry?: 'backoff' | 'slot';
 	stops?: true;
 }
 
-/** An independent copy of spec 7: its sixteen rows, then the three alternate forms. */
+type Row = [error: `${number} ${string} ${string}`, title: string, advice: RegExp, Expected?];
+
+/**
+ * An independent copy of spec 7: the status, code and type of its sixteen rows, then of the three alternate forms. The
+ * titles are for the message 'Words of the service', the parameter 'fps' and the model 'aurora-1'.
+ */
 const ROWS: Row[] = [
-	{
-		status: 400,
-		code: 'invalid_request',
-		type: 'invalid_request',
-		title: 'Invalid request: Words of the service',
-		advice: /required fields/,
-	},
-	{
-		status: 400,
-		code: 'invalid_parameter',
-		type: 'invalid_request',
-		title: 'Invalid parameter: Words of the service',
-		advice: /Change the parameter/,
-	},
-	{
-		status: 401,
-		code: 'authentication_error',
-		type: 'auth_error',
-		title: 'The API key was rejected',
-		advice: /credential/,
-		stops: true,
-	},
-	{
-		status: 402,
-		code: 'insufficient_credits',
-		type: 'billing_error',
-		title: 'Not enough credits',
-		advice: /Top up/,
-		stops: true,
-	},
-	{
-		status: 403,
-		code: 'forbidden',
-		type: 'auth_error',
-		title: 'The API key lacks permission for this action',
-		advice: /permissions/,
-		stops: true,
-	},
-	{
-		status: 403,
-		code: 'CONNECTION_PAUSED',
-		type: 'invalid_request_error',
-		title: 'The connected app is paused',
-		advice: /Resume it .* Connected apps/,
-		stops: true,
-	},
-	{
-		status: 404,
-		code: 'model_not_found',
-		type: 'not_found',
-		title: 'Model aurora-1 not found',
-		advice: /Choose a model from the list/,
-	},
-	{
-		status: 404,
-		code: 'generation_not_found',
-		type: 'not_found',
-		title: '“aurora-1” is not a generation ID',
-		advice: /Use the ID that Image Generation or Video Generation returned/,
-	},
-	{
-		status: 409,
-		code: 'generation_in_progress',
-		type: 'conflict',
-		title: 'A conflicting generation is already running',
-		advice: /Wait until it has finished/,
-	},
-	{
-		status: 413,
-		code: 'payload_too_large',
-		type: 'invalid_request',
-		title: 'The request is too large',
-		advice: /https:\/\/ URLs.*4\.5 MB/,
-	},
-	{
-		status: 422,
-		code: 'unsupported_parameter',
-		type: 'invalid_request',
-		title: 'aurora-1 does not support Frames per Second',
-		advice: /Remove the option or clear the field/,
-	},
-	{
-		status: 429,
-		code: 'CONCURRENCY_LIMIT_REACHED',
-		type: 'invalid_request_error',
-		title: 'No free slot: Words of the service',
-		advice: /Raise Timeout/,
-		retry: 'slot',
-	},
-	{
-		status: 429,
-		code: 'CONNECTION_LIMIT_REACHED',
-		type: 'invalid_request_error',
-		title: 'The daily credit limit of the connected app is reached',
-		advice: /Raise the limit .* Connected apps/,
-		stops: true,
-	},
-	{
-		status: 500,
-		code: 'server_error',
-		type: 'server_error',
-		title: 'The service had an internal error',
-		advice: /Try again later/,
-		retry: 'backoff',
-	},
-	{
-		status: 502,
-		code: 'model_unavailable',
-		type: 'server_error',
-		title: 'The model or its provider is temporarily unavailable',
-		advice: /choose another model/,
-		retry: 'backoff',
-	},
-	{
-		status: 503,
-		code: 'service_unavailable',
-		type: 'server_error',
-		title: 'The service is down for maintenance',
-		advice: /Try again later/,
-		retry: 'backoff',
-	},
-	{
-		status: 401,
-		code: 401,
-		type: 'invalid_api_key',
-		read: 'invalid_api_key',
-		title: 'The API key was rejected',
-		advice: /credential/,
-		stops: true,
-	},
-	{
-		status: 401,
-		code: 'expired_api_key',
-		type: 'auth_error',
-		title: 'The API key has expired or was revoked',
-		advice: /Create a new API key/,
-		stops: true,
-	},
-	{
-		status: 403,
-		code: 'insufficient_credits',
-		type: 'billing_error',
-		title: 'Not enough credits',
-		advice: /Top up/,
-		stops: true,
-	},
+	[
+		'400 invalid_request invalid_request',
+		'Invalid request: Words of the service',
+		/required fields/,
+	],
+	[
+		'400 invalid_parameter invalid_request',
+		'Invalid parameter: Words of the service',
+		/Change the parameter/,
+	],
+	[
+		'401 authentication_error auth_error',
+		'The API key was rejected',
+		/credential/,
+		{ stops: true },
+	],
+	['402 insufficient_credits billing_error', 'Not enough credits', /Top up/, { stops: true }],
+	[
+		'403 forbidden auth_error',
+		'The API key lacks permission for this action',
+		/permissions/,
+		{ stops: true },
+	],
+	[
+		'403 CONNECTION_PAUSED invalid_request_error',
+		'The connected app is paused',
+		/Resume it .* Connected apps/,
+		{ stops: true },
+	],
+	['404 model_not_found not_found', 'Model aurora-1 not found', /Choose a model from the list/],
+	[
+		'404 generation_not_found not_found',
+		'“aurora-1” is not a generation ID',
+		/Use the ID that Image Generation or Video Generation returned/,
+	],
+	[
+		'409 generation_in_progress conflict',
+		'A conflicting generation is already running',
+		/Wait until it has finished/,
+	],
+	['413 payload_too_large invalid_request', 'The request is too large', /https:\/\/ URLs.*4\.5 MB/],
+	[
+		'422 unsupported_parameter invalid_request',
+		'aurora-1 does not support Frames per Second',
+		/Remove the option or clear the field/,
+	],
+	[
+		'429 CONCURRENCY_LIMIT_REACHED invalid_request_error',
+		'No free slot: Words of the service',
+		/Raise Timeout/,
+		{ retry: 'slot' },
+	],
+	[
+		'429 CONNECTION_LIMIT_REACHED invalid_request_error',
+		'The daily credit limit of the connected app is reached',
+		/Raise the limit .* Connected apps/,
+		{ stops: true },
+	],
+	[
+		'500 server_error server_error',
+		'The service had an internal error',
+		/Try again later/,
+		{ retry: 'backoff' },
+	],
+	[
+		'502 model_unavailable server_error',
+		'The model or its provider is temporarily unavailable',
+		/choose another model/,
+		{ retry: 'backoff' },
+	],
+	[
+		'503 service_unavailable server_error',
+		'The service is down for maintenance',
+		/Try again later/,
+		{ retry: 'backoff' },
+	],
+	[
+		'401 401 invalid_api_key',
+		'The API key was rejected',
+		/credential/,
+		{ read: 'invalid_api_key', stops: true },
+	],
+	[
+		'401 expired_api_key auth_error',
+		'The API key has expired or was revoked',
+		/Create a new API key/,
+		{ stops: true },
+	],
+	['403 insufficient_credits billing_error', 'Not enough credits', /Top up/, { stops: true }],
 ];
 
 describe('every row and alternate form of spec 7', () => {
 	it('is covered: each error that the sandbox, which reads the specification for itself, can send', () => {
-		const names = ({ status, code, type }: Pick<Row, 'status' | 'code' | 'type'>) =>
-			`${status} ${code} ${type}`;
 		// The specification has no error for paths that it does not define.
 		const specified = Object.keys(errorTable).filter((name) => name !== 'not_found');
 		const sent = specified.map((name) => {
 			const { status, body } = errorAnswer(name as ErrorName);
-			return names({ status, ...(body as { error: Pick<Row, 'code' | 'type'> }).error });
+			const { code, type } = (body as { error: { code: string; type: string } }).error;
+			return `${status} ${code} ${type}`;
 		});
-		expect(ROWS.map(names).sort()).toEqual(sent.sort());
+		expect(ROWS.map(([error]) => error).sort()).toEqual(sent.sort());
 	});
 
 	it.each(ROWS)(
-		'$status $code ($type) says what happened and what to do',
-		({ status, code, type, title, advice, read, retry = 'never', stops = false }) => {
+		'%s says what happened and what to do',
+		(specified, title, advice, { read, retry = 'never', stops = false } = {}) => {
+			const [status, name, type] = specified.split(' ');
+			// One of the alternate forms has the status as its code.
+			const code = name === status ? Number(name) : name;
 			const body = { error: { code, message: 'Words of the service', type, param: 'fps' } };
-			const error = errorFromResponse({ status, body }, true, 'aurora-1');
+			const error = errorFromResponse({ status: Number(status), body }, true, 'aurora-1');
 			expect(error).toBeInstanceOf(GenerationError);
 			expect(error).toMatchObject({
 				message: title,
 				serviceMessage: 'Words of the service',
 				code: read ?? code,
-				status,
+				status: Number(status),
 				charge: 'none',
 				retry,
 				fatalForStep: stops,

@@ -5,7 +5,13 @@ import { NodeApiError } from 'n8n-workflow';
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import { uncertainCharge } from '../../../client/orders/order-errors';
-import { errorOfJob, notSent, type Outcome } from '../../../client/outcome';
+import {
+	errorOfJob,
+	inAnotherAccount,
+	notSent,
+	timedOutGeneration,
+	type Outcome,
+} from '../../../client/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
@@ -122,16 +128,20 @@ describe('the error of a step that stops', () => {
 			{ kind: 'stopped', generation: { id: 'b', status: 'processing' } },
 			{ kind: 'stopped', generation: { id: 'c' } },
 			{ kind: 'stopped', generation: null },
+			// Checked once, and found refunded.
+			done('d', 'failed'),
+			// Two items may share one generation.
+			done('b', 'completed'),
 		];
 		const error = stepError(step, failed, 1, outcomes);
 		expect(error.description).toMatch(/Change the prompt\./);
 		expect(error.description).toContain(
 			'1 item was skipped. 2 generations have already been charged.',
 		);
-		expect(error.description).toMatch(/Charged: a \(completed\), b \(processing\)\.$/);
+		expect(error.description).toMatch(/Charged: a \(completed\), b \(completed\)\.$/);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
-			{ id: 'b', status: 'processing' },
+			{ id: 'b', status: 'completed' },
 		]);
 		expect(error.description).not.toContain('more item');
 	});
@@ -142,13 +152,28 @@ describe('the error of a step that stops', () => {
 		expect(error.description).not.toContain('Not checked');
 	});
 
-	it('names an id that was given by the user and never checked, and does not call it paid for', () => {
-		const id = '8706c4eb-fb26-47fd-a7e7-9d2b47f66630';
-		const waiting: Outcome<null> = { kind: 'stopped', generation: { id } };
-		const error = stepError(step, failed, 1, [waiting, { kind: 'error', error: failed }]);
-		expect(error.description).toContain(`Not checked: ${id}.`);
-		expect(error.description).not.toContain('paid for');
-		expect(error.context.generations).toEqual([]);
+	it('names an id that was given by the user and never checked, and does not call it charged', () => {
+		const ids = [1, 2, 3].map((last) => `8706c4eb-fb26-47fd-a7e7-9d2b47f6663${last}`);
+		const refused = errorFromResponse(refusal(403, 'forbidden'), true);
+		const missing = errorFromResponse(refusal(404, 'generation_not_found'), true);
+		const outcomes: Array<Outcome<null>> = [
+			{ kind: 'stopped', generation: { id: ids[0] } },
+			{ kind: 'error', error: failed },
+			{ kind: 'error', error: errorOfJob(refused, { id: ids[1] }) },
+			{ kind: 'error', error: errorOfJob(missing, { id: 'does not exist' }) },
+			{ kind: 'error', error: timedOutGeneration({ id: ids[2] }, 1, null) },
+			{ kind: 'error', error: inAnotherAccount(missing, 'kept') },
+			{ kind: 'stopped', generation: { id: 'shared' } },
+			{
+				kind: 'done',
+				generation: { id: 'shared', status: 'failed' } as GenerationItem,
+				output: null,
+			},
+		];
+		const error = stepError(step, failed, 1, outcomes);
+		expect(error.description).toContain(`Not checked: ${ids.join(', ')}.`);
+		expect(error.description).toMatch(/Charged: kept\.$/);
+		expect(error.context.generations).toEqual([{ id: 'kept', status: null }]);
 	});
 
 	it('names what earlier tries were charged for, each once', () => {
