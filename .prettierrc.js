@@ -48,4 +48,6 @@ module.exports = {
 	 * https://prettier.io/docs/en/options.html#print-width
 	 */
 	printWidth: 100,
+
+	overrides: [{ files: '*.{md,yml,yaml}', options: { useTabs: false } }],
 };

@@ -27,13 +27,15 @@ import type { Schedule } from './simulation/schedule';
  */
 const SCHEDULES = 100;
 
+const TWICE = /pays for #\d+ besides #\d+/;
+const UNSAID = /the lost #\d+ is mentioned nowhere/;
 const isForeign = ({ status, body }: ServiceResponse) =>
 	status >= 500 && !(body as { error?: { param?: unknown } }).error;
 
 const saboteurs: Array<Saboteur<Schedule>> = [
 	[
 		'a request is sent twice',
-		/pays for #\d+ besides #\d+/,
+		TWICE,
 		creating(async (send) => {
 			await send();
 			return await send();
@@ -41,32 +43,24 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 	],
 	[
 		'a request without an answer is sent again',
-		/pays for #\d+ besides #\d+/,
+		TWICE,
 		creating(async (send) => await send().catch(send)),
 	],
-	[
-		'a broken connection is believed to have sent nothing',
-		/the lost #\d+ is mentioned nowhere/,
-		believing('ECONNRESET'),
-	],
-	[
-		'a timeout is believed to have sent nothing',
-		/the lost #\d+ is mentioned nowhere/,
-		believing('ECONNABORTED'),
-	],
+	['a broken connection is believed to have sent nothing', UNSAID, believing('ECONNRESET')],
+	['a timeout is believed to have sent nothing', UNSAID, believing('ECONNABORTED')],
 	[
 		'a host that is lost midway is believed to have sent nothing',
-		/the lost #\d+ is mentioned nowhere/,
+		UNSAID,
 		believing('EHOSTUNREACH', 'noAnswer'),
 	],
 	[
 		'the answer of a gateway is believed to be the service’s own',
-		/the lost #\d+ is mentioned nowhere/,
+		UNSAID,
 		answering((response) => (isForeign(response) ? refused('server_error') : response)),
 	],
 	[
 		'an answer that cannot be read is believed to be a rejection',
-		/the lost #\d+ is mentioned nowhere/,
+		UNSAID,
 		answering((response) => {
 			const { id } = (response.body ?? {}) as { id?: string };
 			return response.status < 300 && id === undefined ? refused('invalid_parameter') : response;
@@ -74,7 +68,7 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 	],
 	[
 		'a lost answer is believed to mean that there is no such model',
-		/pays for #\d+ besides #\d+/,
+		TWICE,
 		creating(async (send) => await send().catch(() => refused('model_not_found'))),
 	],
 	[
@@ -181,7 +175,7 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 	],
 	[
 		'the execution’s store does not find an order again',
-		/pays for #\d+ besides #\d+/,
+		TWICE,
 		storing((orders) =>
 			orders.map((order) => ({ ...order, request: `${order.request}?`, recipe: '' })),
 		),
@@ -234,7 +228,7 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 	],
 	[
 		'a lost answer is sent again although the user did not ask for it',
-		/pays for #\d+ besides #\d+/,
+		TWICE,
 		disregarding({}, { onUncertainCharge: 'resubmit' }),
 	],
 	[

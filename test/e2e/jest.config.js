@@ -1,11 +1,11 @@
 /** `npm run test:e2e`: the packed package in a real n8n. */
-require('../../tools/no-proxy.cjs');
+const { projects } = require('../../jest.config.js');
+
+const [{ testEnvironment, transform }] = projects;
 
 module.exports = {
-	testEnvironment: 'node',
-	transform: {
-		'^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/../tsconfig.json', diagnostics: false }],
-	},
+	testEnvironment,
+	transform,
 	testMatch: ['<rootDir>/*.test.ts'],
 	globalSetup: '<rootDir>/support/setup.ts',
 	globalTeardown: '<rootDir>/support/teardown.ts',

@@ -1,7 +1,15 @@
-import type { IBinaryKeyData, INodeType } from 'n8n-workflow';
+import type {
+	IBinaryKeyData,
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+} from 'n8n-workflow';
 
 import { bareNode } from '../../tools/engine/bare-node';
 import type { NodeParts } from '../../tools/engine/in-a-row';
+import type { Stage } from './stage';
 
 /** A node that outputs a file for later nodes. */
 export interface GivenFile {
@@ -33,3 +41,28 @@ export const filesNodes: Record<string, INodeType> = {
 
 /** This node, for use before a step. */
 export const files: NodeParts = { name: 'Files', type };
+
+/** An address of n8n from which a service could fetch files. */
+export const publicUrl = 'https://n8n.example.com/';
+/** A file for the node Files. */
+export const picture = (bytes = 10) => ({ name: 'a.png', mimeType: 'image/png', bytes });
+export const fromFile: INodeParameters = { imageSource: 'binary' };
+export const quick = { waitForCompletion: false };
+/** An item with a file, for the node Files. */
+export const given = (file: IDataObject, prompt = 'A boat') => ({ prompt, files: { data: file } });
+/** An item that holds its file itself. */
+export const inItem = (bytes: number): INodeExecutionData => ({
+	json: { prompt: 'A boat' },
+	binary: { data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' } },
+});
+
+/** Runs a video step on the files of the items, without waiting for the videos. */
+export async function animate(
+	stage: Stage,
+	items: IDataObject[],
+	more: INodeParameters = {},
+	settings?: Partial<INode>,
+) {
+	const parameters = { ...quick, ...fromFile, ...more };
+	return await stage.run('videoGeneration', parameters, { items, before: [files], settings });
+}

@@ -1,3 +1,4 @@
+/** Items whose generations a service no longer knows (another account, or a reset one), and those without a response. */
 import type { INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
@@ -5,9 +6,7 @@ import type { Run } from '../../tools/engine';
 import { sleepToEnd } from './asleep';
 import { items, keyed, openKeyedStage } from './keyed';
 
-/** Items whose generations a service no longer knows: another service, another account, or a reset one. */
-
-const { stage, rows, created, execute } = openKeyedStage();
+const { stage, tables, rows, created, execute } = openKeyedStage();
 
 const twelve = items(
 	...Array.from({ length: 12 }, (_, index): [string, string] => [`k${index}`, `boat ${index}`]),
@@ -164,5 +163,67 @@ describe('a service whose answer may pass', () => {
 		const { run } = await again();
 		expect([run.status, run.error?.message]).toEqual(['success', undefined]);
 		expect(created()).toBe(12);
+	});
+});
+
+describe('an order whose response was lost', () => {
+	const headers = () =>
+		stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
+	const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+
+	it('is uncertain in every execution, and the error names the table, the key and the row', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const second = await execute(items(['a', 'a boat']));
+		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
+		const { description } = second.error as unknown as { description: string };
+		expect(description).toMatch(
+			/key "a" \(row 1 of the data table media_generations\).*delete row 1\./,
+		);
+		expect(created()).toBe(1);
+	});
+
+	it('is reused after its ID is entered in the row', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const [{ id }] = stage.sandbox.books.generations;
+		rows()[0].generation_id = id;
+		const second = await execute(items(['a', 'a boat']));
+		expect(second.output('Step').map(({ json }) => json.id)).toEqual([id]);
+		expect(created()).toBe(1);
+	});
+
+	it('is also reused if a line break was pasted after the ID', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const [{ id }] = stage.sandbox.books.generations;
+		rows()[0].generation_id = ` ${id}\n`;
+		const second = await execute(items(['a', 'a boat']));
+		expect(second.output('Step').map(({ json }) => json.id)).toEqual([id]);
+		expect(created()).toBe(1);
+	});
+
+	it('is generated again under the same name after its row is deleted', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		// SQLite reuses the ID of its newest row.
+		Object.assign(tables.tables[0], { rows: [], nextId: 1 });
+		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
+		expect(created()).toBe(2);
+		expect(new Set(headers()).size).toBe(1);
+	});
+
+	it('has the same name in every request, even if the user has it sent again', async () => {
+		lose();
+		const parameters = {
+			...keyed,
+			options: { idempotencyKey: '={{ $json.key }}' },
+			runOptions: { onUncertainCharge: 'resubmit' },
+		};
+		const run = await execute(items(['a', 'a boat']), parameters);
+		expect(run.status).toBe('success');
+		expect(headers()).toHaveLength(2);
+		expect(new Set(headers()).size).toBe(1);
+		expect(rows()).toHaveLength(1);
 	});
 });

@@ -158,66 +158,6 @@ describe('a key that is changed before a retry', () => {
 	});
 });
 
-describe('an order whose response was lost', () => {
-	const lose = () => stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
-
-	it('is uncertain in every execution, and the error names the table, the key and the row', async () => {
-		lose();
-		await execute(items(['a', 'a boat']));
-		const second = await execute(items(['a', 'a boat']));
-		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
-		const { description } = second.error as unknown as { description: string };
-		expect(description).toMatch(
-			/key "a" \(row 1 of the data table media_generations\).*delete row 1\./,
-		);
-		expect(created()).toBe(1);
-	});
-
-	it('is reused after its ID is entered in the row', async () => {
-		lose();
-		await execute(items(['a', 'a boat']));
-		const [{ id }] = stage.sandbox.books.generations;
-		rows()[0].generation_id = id;
-		const second = await execute(items(['a', 'a boat']));
-		expect(idsOf(second.output('Step'))).toEqual([id]);
-		expect(created()).toBe(1);
-	});
-
-	it('is also reused if a line break was pasted after the ID', async () => {
-		lose();
-		await execute(items(['a', 'a boat']));
-		const [{ id }] = stage.sandbox.books.generations;
-		rows()[0].generation_id = ` ${id}\n`;
-		const second = await execute(items(['a', 'a boat']));
-		expect(idsOf(second.output('Step'))).toEqual([id]);
-		expect(created()).toBe(1);
-	});
-
-	it('is generated again under the same name after its row is deleted', async () => {
-		lose();
-		await execute(items(['a', 'a boat']));
-		// SQLite reuses the ID of its newest row.
-		Object.assign(tables.tables[0], { rows: [], nextId: 1 });
-		expect((await execute(items(['a', 'a boat']))).status).toBe('success');
-		expect(created()).toBe(2);
-		expect(new Set(headers()).size).toBe(1);
-	});
-
-	it('has the same name in every request, even if the user has it sent again', async () => {
-		lose();
-		const parameters = {
-			...keyed,
-			options: { idempotencyKey: '={{ $json.key }}' },
-			runOptions: { onUncertainCharge: 'resubmit' },
-		};
-		const run = await execute(items(['a', 'a boat']), parameters);
-		expect(run.status).toBe('success');
-		expect(headers()).toHaveLength(2);
-		expect(new Set(headers()).size).toBe(1);
-		expect(rows()).toHaveLength(1);
-	});
-});
-
 it('an ID that the service no longer knows is an error with the key and the row', async () => {
 	await execute(items(['a', 'a boat']));
 	rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';

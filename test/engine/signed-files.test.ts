@@ -1,34 +1,23 @@
+/** Files of items that the service fetches from n8n by a signed URL. */
+import { BinaryDataService } from 'n8n-core';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
 import type { ServiceResponse } from '../../client/ports';
 import { withoutKeys } from '../../nodes/shared/http/transport';
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { BinaryDataService } from 'n8n-core';
-
-import { wallClock } from '../../nodes/shared/http/clock';
-import { inARow } from '../../tools/engine/in-a-row';
-import { ownNode } from '../support/workflow';
-import { sleepToEnd } from './asleep';
-import { files, filesNodes } from './files-node';
-import { openKeyedStage } from './keyed';
+import {
+	animate,
+	files,
+	filesNodes,
+	fromFile,
+	given,
+	inItem,
+	picture,
+	publicUrl,
+	quick,
+} from './files-node';
 import { byId, openStage, prompts } from './stage';
 
-/** Files of items that the service fetches from n8n by a signed URL. */
-
-const publicUrl = 'https://n8n.example.com/';
 const SIGNED = /^https:\/\/n8n\.example\.com\/rest\/binary-data\/signed\?token=[\w.-]+$/;
-const picture = (bytes = 10) => ({ name: 'a.png', mimeType: 'image/png', bytes });
-const fromFile: INodeParameters = { imageSource: 'binary' };
-const quick = { waitForCompletion: false };
-const given = (file: IDataObject, prompt = 'A boat') => ({ prompt, files: { data: file } });
-const inItem = (bytes: number): INodeExecutionData => ({
-	json: { prompt: 'A boat' },
-	binary: { data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' } },
-});
-const usual: INodeParameters = {
-	model: byId('aurora-motion-1'),
-	prompt: '={{ $json.prompt }}',
-	resolution: '480p',
-	duration: 0.1,
-};
 const overLimit = 4.5 * 1024 * 1024 + 1;
 const reference = {
 	model: byId('aurora-image-1'),
@@ -36,15 +25,11 @@ const reference = {
 };
 
 describe('the file of an item as the first frame of a video', () => {
-	const { stage, rows } = openKeyedStage({ publicUrl, extraNodes: filesNodes });
+	const stage = openStage({ publicUrl, extraNodes: filesNodes });
 	const urlsSent = () => stage.bodies.map((body) => String(body.image_url));
 
 	it('is fetched by a URL of n8n that works without a login', async () => {
-		const parameters = { ...quick, ...fromFile };
-		const run = await stage.run('videoGeneration', parameters, {
-			items: [given(picture(12))],
-			before: [files],
-		});
+		const run = await animate(stage, [given(picture(12))]);
 		expect(run.error).toBeUndefined();
 		const [url] = urlsSent();
 		expect(url).toMatch(SIGNED);
@@ -52,11 +37,9 @@ describe('the file of an item as the first frame of a video', () => {
 	});
 
 	it('may be in another field, which an expression names or returns', async () => {
-		const before = [files];
 		const list = [{ prompt: 'A boat', files: { frame: picture(8) }, field: 'frame' }];
 		for (const imageBinaryField of ['frame', '={{ $json.field }}', '={{ $binary.frame }}']) {
-			const parameters = { ...quick, ...fromFile, imageBinaryField };
-			const run = await stage.run('videoGeneration', parameters, { items: list, before });
+			const run = await animate(stage, list, { imageBinaryField });
 			expect(run.error?.message).toBeUndefined();
 			expect(await run.signedFile(urlsSent().at(-1) ?? '')).toHaveLength(8);
 		}
@@ -100,9 +83,7 @@ describe('the file of an item as the first frame of a video', () => {
 		['a sound', {}, { ...picture(), mimeType: 'audio/mpeg' }, 'must be an image, not "audio/mpeg"'],
 		['another source', { imageSource: 'disk' }, picture(), 'must be one of url, binary'],
 	])('with %s is refused before anything is sent', async (_, more, file, message) => {
-		const parameters = { ...quick, ...fromFile, ...more };
-		const items = [given(file)];
-		const run = await stage.run('videoGeneration', parameters, { items, before: [files] });
+		const run = await animate(stage, [given(file)], more);
 		expect(run.error?.message).toContain(message);
 		expect(stage.arrived).toBe(0);
 	});
@@ -120,116 +101,14 @@ describe('the file of an item as the first frame of a video', () => {
 
 	it('that one item lacks does not keep the others from their videos', async () => {
 		const items = [given(picture()), { prompt: 'A ship', files: {} }];
-		const settings = { onError: 'continueRegularOutput' as const };
-		const parameters = { ...quick, ...fromFile };
-		const run = await stage.run('videoGeneration', parameters, {
-			items,
-			before: [files],
-			settings,
-		});
+		const run = await animate(stage, items, {}, { onError: 'continueRegularOutput' });
 		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			'pending',
 			'invalid_input',
 		]);
 	});
 
-	it('has a URL that was signed when the request left, after a wait of hours for a slot', async () => {
-		const signedAt = new Map<string, number>();
-		const sign = BinaryDataService.prototype.createSignedToken;
-		const spied = jest.spyOn(BinaryDataService.prototype, 'createSignedToken');
-		spied.mockImplementation(function (this: BinaryDataService, ...given) {
-			const token = `${sign.apply(this, given)}${signedAt.size}`;
-			signedAt.set(token, wallClock.now());
-			return token;
-		});
-		stage.sandbox.service.occupy('main', 10);
-		const runOptions = { timeout: 20_000 };
-		const running = stage.run(
-			'videoGeneration',
-			{ ...quick, ...fromFile, runOptions },
-			{ items: [given(picture())], before: [files] },
-		);
-		while (stage.sandbox.requests.on('create').length === 0) await stage.pass(0);
-		for (let hours = 0; hours < 2; hours++) {
-			await stage.pass(5);
-			stage.leap(3600);
-		}
-		stage.sandbox.service.occupy('main', 0);
-		const freeAt = wallClock.now();
-		expect((await running).error).toBeUndefined();
-		const token = new URL(urlsSent()[0]).searchParams.get('token') ?? '';
-		expect(signedAt.get(token)).toBeGreaterThan(freeAt - 300_000);
-		spied.mockRestore();
-	});
-
-	it('is the same request when it is sent again, and is charged once', async () => {
-		stage.sandbox.faults.order({
-			on: 'create',
-			action: { kind: 'error', code: 'service_unavailable' },
-		});
-		const settings = { retryOnFail: true, maxTries: 2 };
-		const items = [given(picture(), 'A boat'), given(picture(), 'A ship [fail]')];
-		const run = await stage.run('videoGeneration', fromFile, { items, before: [files], settings });
-		expect(run.error?.message).toContain('failed');
-		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);
-	});
-
-	it('with a key counts as a changed request only if it is another file', async () => {
-		const parameters = {
-			...usual,
-			...fromFile,
-			options: { idempotencyKey: '={{ $json.prompt }}' },
-		};
-		const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
-		const stored = await stage.runWorkflow(inARow(files), {
-			items: [given(picture()), given(picture())],
-		});
-		const [one, other] = stored
-			.output('Files')
-			.map(({ binary }) => ({ json: { prompt: 'A boat' }, binary }));
-		const execute = async (item: INodeExecutionData) => {
-			const run = await stage.runWorkflow({ ...inARow(step), id: 'w' }, { items: [item] });
-			expect(run.error?.message).toBeUndefined();
-			stage.leap(1200);
-			return JSON.stringify(run.hints('Step'));
-		};
-		expect(await execute(one)).not.toContain('the prompt or a setting');
-		expect(await execute(one)).not.toContain('the prompt or a setting');
-		expect(await execute(other)).toContain('the prompt or a setting is different');
-		expect(stage.sandbox.books.totals.created).toBe(1);
-		expect(JSON.stringify(rows())).not.toContain('token');
-	});
-
-	it('of a sleeping batch belongs to the execution that sleeps, and is signed by the wave that sends it', async () => {
-		const list = [0, 1, 2].map((index) => ({
-			json: { key: `k${index}`, prompt: `boat ${index} [seconds: 300]` },
-			binary: inItem(20 + index).binary,
-		}));
-		const parameters = {
-			...usual,
-			...fromFile,
-			options: { idempotencyKey: '={{ $json.key }}' },
-			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
-		};
-		const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
-		const workflow = { ...inARow(step), id: 'the-workflow' };
-		const asleep = await stage.runWorkflow(workflow, { items: list });
-		expect(asleep.status).toBe('waiting');
-		const end = await sleepToEnd(stage, asleep);
-		expect([end.error?.message, end.status]).toEqual([undefined, 'success']);
-		for (const [index, url] of urlsSent().entries()) {
-			expect(await end.signedFile(url)).toHaveLength(20 + index);
-			const token = new URL(url).searchParams.get('token') ?? '';
-			const [, claims] = token.split('.');
-			const { id } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { id: string };
-			expect(id).toContain(`/executions/${asleep.executionId}/`);
-		}
-		expect(JSON.stringify(rows())).not.toContain('token');
-		expect(JSON.stringify(end.hints('Step'))).not.toContain('the prompt or a setting');
-	});
-
 	it('is in no error, although the service quotes its URL', async () => {
-		let quoted = '';
 		stage.sandbox.faults.order({
 			on: 'create',
 			action: {
@@ -245,19 +124,13 @@ describe('the file of an item as the first frame of a video', () => {
 				},
 			},
 		});
-		const parameters = { ...quick, ...fromFile };
-		const run = await stage.run('videoGeneration', parameters, {
-			items: [given(picture())],
-			before: [files],
-		});
-		quoted = JSON.stringify([run.error, run.logs, run.hints('Step')]);
+		const run = await animate(stage, [given(picture())]);
+		const quoted = JSON.stringify([run.error, run.logs, run.hints('Step')]);
 		expect(run.error?.message).toContain('Could not fetch [signed URL] 404');
 		expect(quoted).not.toContain('token=');
 		const reason = `${publicUrl}rest/binary-data/signed?token=ey.J0.eX is gone`;
-		const failed = await stage.run('videoGeneration', fromFile, {
-			items: [given(picture(), `A boat [fail: ${reason}]`)],
-			before: [files],
-		});
+		const items = [given(picture(), `A boat [fail: ${reason}]`)];
+		const failed = await animate(stage, items, { waitForCompletion: true });
 		expect(failed.error?.message).toContain('[signed URL] is gone');
 	});
 
@@ -273,10 +146,7 @@ describe('the file of an item as the first frame of a video', () => {
 	});
 
 	it('is not written to the log', async () => {
-		const run = await stage.run('videoGeneration', fromFile, {
-			items: [given(picture())],
-			before: [files],
-		});
+		const run = await animate(stage, [given(picture())], { waitForCompletion: true });
 		expect(run.error).toBeUndefined();
 		expect(JSON.stringify([run.logs, run.hints('Step'), run.output('Step')])).not.toContain(
 			'token=',
@@ -323,21 +193,6 @@ describe('a reference file above 4.5 MB', () => {
 		expect(run.error).toBeUndefined();
 		expect((stage.bodies[0].inputs as IDataObject[])[0].value).toMatch(SIGNED);
 	});
-
-	it('that is pasted as data is refused, with what to do', async () => {
-		const data = `data:image/png;base64,${Buffer.alloc(overLimit).toString('base64')}`;
-		const parameters = {
-			...quick,
-			...reference,
-			referenceInputs: { input: [{ source: 'data', data }] },
-		};
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
-		expect(run.error).toMatchObject({
-			message: expect.stringContaining('too large') as string,
-			description: expect.stringContaining('Binary Field') as string,
-		});
-		expect(stage.arrived).toBe(0);
-	});
 });
 
 describe('without a public https address of n8n', () => {
@@ -366,18 +221,6 @@ describe('without a public https address of n8n', () => {
 			expect(stage.arrived).toBe(0);
 		},
 	);
-
-	it('a small reference file is sent as ever', async () => {
-		const run = await stage.run(
-			'imageGeneration',
-			{ ...quick, ...reference },
-			{
-				items: [given(picture())],
-				before: [files],
-			},
-		);
-		expect([run.error, stage.bodies.length]).toEqual([undefined, 1]);
-	});
 });
 
 describe('an n8n that keeps files in memory', () => {
@@ -409,14 +252,7 @@ describe('an n8n whose signing fails', () => {
 			if (signed++ >= works) throw new Error('Not in this engine');
 			return sign.apply(this, args);
 		});
-		const run = await stage.run(
-			'videoGeneration',
-			{ ...quick, ...fromFile },
-			{
-				items: [given(picture())],
-				before: [files],
-			},
-		);
+		const run = await animate(stage, [given(picture())]);
 		spied.mockRestore();
 		expect(run.error).toMatchObject({
 			message: expect.stringContaining('a URL of the file: Not in this engine') as string,

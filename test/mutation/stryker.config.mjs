@@ -1,8 +1,25 @@
 // README.md has the command.
 // Changes the shipped code in one place at a time and checks whether a test detects it. Skips string literals.
+import { fileURLToPath } from 'node:url';
+
+import all from '../../jest.config.js';
+
+/** Folders of tests below `test/`, separated by spaces. */
+const { MUTATION_TESTS: folders = 'client nodes' } = process.env;
+
+/** The tests of the rules in virtual time. Tests that play thousands of schedules take too long to run per change. */
+const tests = {
+	...all.projects[0],
+	projects: [],
+	testEnvironment: fileURLToPath(new URL('until-one-fails.mjs', import.meta.url)),
+	testTimeout: 30_000,
+	testMatch: folders.split(' ').map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+	testPathIgnorePatterns: ['/test/client/[^/]+\\.property\\.', '/test/client/saboteurs\\.'],
+};
+
 export default {
 	testRunner: 'jest',
-	jest: { configFile: 'test/mutation/jest.config.mjs', enableFindRelatedTests: false },
+	jest: { config: tests, enableFindRelatedTests: false },
 	coverageAnalysis: 'perTest',
 	mutate: ['client/**/*.ts', 'nodes/shared/**/*.ts'],
 	mutator: { excludedMutations: ['StringLiteral'] },

@@ -8,7 +8,9 @@ import type { PipelineResult } from '../../../client/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';
-import { MOST_CONFIRMING, type Traffic, type Transport } from './transport';
+import { MOST_CONFIRMING } from './judge-pace';
+import type { Traffic } from './traffic';
+import type { Transport } from './transport';
 
 /** A try that has ended, and its result. */
 export interface Ended {

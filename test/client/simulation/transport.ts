@@ -1,40 +1,19 @@
-import { errorAnswer } from '../../../sandbox/basics/errors';
-import { aborted, breakages, foreignAnswers, mayHavePassed, timedOut } from './faults';
+import { aborted, mayHavePassed, timedOut } from './faults';
 import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
+import { PaceJudge } from './judge-pace';
 import { SpendingJudge } from './judge-spending';
 import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
 import type { ProbeUrl, SendRequest, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { storages, type Storage } from './storages';
+import { answerOf, newTraffic, type Traffic } from './traffic';
 import type { Answer, CreateFate, LookFate, Try } from './schedule';
 
 /** The HTTP client's timeout, and how long a creating request may continue after a stop. */
 const TIMEOUT_MS = 60_000;
 const GRACE_MS = 5_000;
 
-/** Status checks of one generation that may follow another within the poll interval: they confirm a probe. */
-export const MOST_CONFIRMING = 4;
-
 const usual = { answer: { kind: 'own' }, ms: 40 } as const;
-
-/** Observations about one item's requests in one try, for the checks. */
-export interface Traffic {
-	/** Order of its first request and its last event among all of the try. */
-	first: number;
-	last: number;
-	/** The event at which the storage had the output, if that alone decides: then its generation takes no slot. */
-	over: number | null;
-	creates: number;
-	/** Generations that were seen to fail. */
-	failures: number;
-	/** Status checks with a response, and the times of the first and the last. */
-	looks: number;
-	watchedFrom: number;
-	watchedTo: number;
-	/** When the wait started, and when the last status check received a response or was abandoned. */
-	since: number;
-	until: number;
-}
 
 /**
  * Connects one try to the service, like the nodes' transport: a stop ends read requests at once, and gives creating
@@ -63,14 +42,9 @@ export class Transport {
 	private events = 0;
 	private creates = 0;
 	private readonly storage: Storage;
-	/** When the status of each generation was last requested. */
-	private readonly askedAt = new Map<string, number>();
-	/** Status checks within the poll interval, by path. */
-	private readonly confirming = new Map<string, number>();
 	private looks = 0;
-	/** Until when the service has asked to send nothing, for each kind of request. */
-	readonly holds = { create: { since: 0, until: 0 }, look: { since: 0, until: 0 } };
 	private readonly spending: SpendingJudge;
+	private readonly pace: PaceJudge;
 
 	constructor(
 		private readonly world: World,
@@ -79,6 +53,7 @@ export class Transport {
 		this.chargesBefore = world.charges.length;
 		this.startedAt = world.time.now();
 		this.spending = new SpendingJudge(world, plan.settings, this.chargesBefore);
+		this.pace = new PaceJudge(world);
 		const { storage } = world.schedule;
 		this.storage = storages[storage === 'hanging' ? 'unreachable' : storage]();
 		const { cancel } = plan;
@@ -131,7 +106,7 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
-		this.judgeHold('create', sentAt);
+		this.pace.sent('create');
 		world.judgeName(item, request.headers, request.body);
 		this.spending.request(item);
 		traffic.creates++;
@@ -191,7 +166,7 @@ export class Transport {
 		charge: Charge | null,
 	): ServiceResponse {
 		const response = answerOf(answer, own);
-		this.asked('create', answer);
+		this.pace.answered('create', answer);
 		this.world.tell(() => `item ${item}  POST: ${response.status} ${tellAnswer(answer)}`);
 		if (closesForAll(answer)) {
 			this.closedAt = Math.min(this.closedAt, this.world.time.now());
@@ -208,23 +183,6 @@ export class Transport {
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
 		return response;
-	}
-
-	/** Notes that an answer asks to wait before the next request of its kind. */
-	private asked(kind: keyof Transport['holds'], answer: Answer): void {
-		const seconds = 'retryAfter' in answer ? (answer.retryAfter ?? 0) : 0;
-		const now = this.world.time.now();
-		const until = now + seconds * 1000;
-		if (until > this.holds[kind].until) this.holds[kind] = { since: now, until };
-	}
-
-	/** Judges whether a request is sent before the time that the service has named. Others may leave at the same moment. */
-	private judgeHold(kind: keyof Transport['holds'], sentAt: number): void {
-		const { since, until } = this.holds[kind];
-		if (sentAt <= since || sentAt >= until) return;
-		this.world.blame(
-			`A request (${kind}) leaves ${until - sentAt} ms before the service has asked`,
-		);
 	}
 
 	/** Notes that the client cannot know whether the item's request was charged. */
@@ -260,22 +218,15 @@ export class Transport {
 		const { world } = this;
 		const fate = this.fateOf<LookFate>(this.plan.looks[this.looks++], usual);
 		const sentAt = world.time.now();
-		const since = sentAt - (this.askedAt.get(request.path) ?? -Infinity);
-		if (since < world.schedule.pollSeconds * 1000) {
-			const confirming = (this.confirming.get(request.path) ?? 0) + 1;
-			this.confirming.set(request.path, confirming);
-			if (confirming > MOST_CONFIRMING)
-				world.blame(`Item ${item} is checked again after ${since} ms`);
-		}
-		this.askedAt.set(request.path, sentAt);
-		this.judgeHold('look', sentAt);
+		this.pace.checked(item, request.path);
+		this.pace.sent('look');
 		traffic.since = Math.min(traffic.since, sentAt);
 		try {
 			await this.travel(sentAt, fate.ms / 2, signal);
 			const own = world.handle(request);
 			await this.travel(sentAt, fate.ms / 2, signal);
 			const response = answerOf(fate.answer, { status: own.status, body: own.body });
-			this.asked('look', fate.answer);
+			this.pace.answered('look', fate.answer);
 			const status = (response.body as { status?: string } | undefined)?.status ?? '';
 			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);
 			if (fate.answer.kind === 'own') {
@@ -316,18 +267,7 @@ export class Transport {
 
 	private arriving(item: number): Traffic {
 		const event = this.events++;
-		const traffic = this.traffic.get(item) ?? {
-			first: event,
-			last: event,
-			over: null,
-			creates: 0,
-			looks: 0,
-			failures: 0,
-			watchedFrom: Infinity,
-			watchedTo: 0,
-			since: Infinity,
-			until: 0,
-		};
+		const traffic = this.traffic.get(item) ?? newTraffic(event);
 		this.traffic.set(item, traffic);
 		traffic.last = event;
 		return traffic;
@@ -346,23 +286,4 @@ export class Transport {
 		time.at(this.canceledAt + GRACE_MS, () => this.grace.abort());
 		this.stop.abort();
 	}
-}
-
-/** @throws the error of the HTTP client if there is no response */
-function answerOf(answer: Answer, own: ServiceResponse | null): ServiceResponse {
-	switch (answer.kind) {
-		case 'own':
-			return own as ServiceResponse;
-		case 'refusal':
-			return { ...errorAnswer(answer.code), ...asking(answer) };
-		case 'foreign':
-			return { ...foreignAnswers[answer.name], ...asking(answer) };
-		case 'none':
-			throw breakages[answer.how]();
-	}
-}
-
-/** The header of an answer that asks to wait. */
-function asking({ retryAfter }: { retryAfter?: number }): Pick<ServiceResponse, 'headers'> {
-	return retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
 }

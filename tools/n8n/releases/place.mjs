@@ -21,14 +21,15 @@ function packageFolder(release) {
 
 /**
  * Returns the files that determine an installation. The older releases have no lock file: npm installs the versions
- * that were available on the date in their `.npmrc`.
+ * that were available on the date in their common `.npmrc`.
  *
  * @param {string} release
  */
 export function packageFiles(release) {
-	return ['package.json', 'package-lock.json', '.npmrc']
+	const own = ['package.json', 'package-lock.json', '.npmrc']
 		.map((file) => join(packageFolder(release), file))
 		.filter(existsSync);
+	return own.some((file) => file.endsWith('.npmrc')) ? own : [...own, join(releases, '.npmrc')];
 }
 
 /** Returns the system's cache folder for this user. */

@@ -1,0 +1,121 @@
+/** When the URL of a file is signed, and what counts as the same file: nothing is charged twice. */
+import { BinaryDataService } from 'n8n-core';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { wallClock } from '../../nodes/shared/http/clock';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
+import { sleepToEnd } from './asleep';
+import {
+	animate,
+	files,
+	filesNodes,
+	fromFile,
+	given,
+	inItem,
+	picture,
+	publicUrl,
+} from './files-node';
+import { openKeyedStage } from './keyed';
+import { byId } from './stage';
+
+const usual: INodeParameters = {
+	model: byId('aurora-motion-1'),
+	prompt: '={{ $json.prompt }}',
+	resolution: '480p',
+	duration: 0.1,
+};
+const { stage, rows } = openKeyedStage({ publicUrl, extraNodes: filesNodes });
+const urlsSent = () => stage.bodies.map((body) => String(body.image_url));
+
+describe('the signed URL of a first frame', () => {
+	it('was signed when the request left, after a wait of hours for a slot', async () => {
+		const signedAt = new Map<string, number>();
+		const sign = BinaryDataService.prototype.createSignedToken;
+		const spied = jest.spyOn(BinaryDataService.prototype, 'createSignedToken');
+		spied.mockImplementation(function (this: BinaryDataService, ...given) {
+			const token = `${sign.apply(this, given)}${signedAt.size}`;
+			signedAt.set(token, wallClock.now());
+			return token;
+		});
+		stage.sandbox.service.occupy('main', 10);
+		const running = animate(stage, [given(picture())], { runOptions: { timeout: 20_000 } });
+		while (stage.sandbox.requests.on('create').length === 0) await stage.pass(0);
+		for (let hours = 0; hours < 2; hours++) {
+			await stage.pass(5);
+			stage.leap(3600);
+		}
+		stage.sandbox.service.occupy('main', 0);
+		const freeAt = wallClock.now();
+		expect((await running).error).toBeUndefined();
+		const token = new URL(urlsSent()[0]).searchParams.get('token') ?? '';
+		expect(signedAt.get(token)).toBeGreaterThan(freeAt - 300_000);
+		spied.mockRestore();
+	});
+
+	it('makes the same request when it is sent again, and is charged once', async () => {
+		stage.sandbox.faults.order({
+			on: 'create',
+			action: { kind: 'error', code: 'service_unavailable' },
+		});
+		const items = [given(picture(), 'A boat'), given(picture(), 'A ship [fail]')];
+		const settings = { retryOnFail: true, maxTries: 2 };
+		const run = await animate(stage, items, { waitForCompletion: true }, settings);
+		expect(run.error?.message).toContain('failed');
+		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);
+	});
+
+	it('with a key counts as a changed request only if it is another file', async () => {
+		const parameters = {
+			...usual,
+			...fromFile,
+			options: { idempotencyKey: '={{ $json.prompt }}' },
+		};
+		const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
+		const stored = await stage.runWorkflow(inARow(files), {
+			items: [given(picture()), given(picture())],
+		});
+		const [one, other] = stored
+			.output('Files')
+			.map(({ binary }) => ({ json: { prompt: 'A boat' }, binary }));
+		const execute = async (item: INodeExecutionData) => {
+			const run = await stage.runWorkflow({ ...inARow(step), id: 'w' }, { items: [item] });
+			expect(run.error?.message).toBeUndefined();
+			stage.leap(1200);
+			return JSON.stringify(run.hints('Step'));
+		};
+		expect(await execute(one)).not.toContain('the prompt or a setting');
+		expect(await execute(one)).not.toContain('the prompt or a setting');
+		expect(await execute(other)).toContain('the prompt or a setting is different');
+		expect(stage.sandbox.books.totals.created).toBe(1);
+		expect(JSON.stringify(rows())).not.toContain('token');
+	});
+
+	it('of a sleeping batch belongs to the execution that sleeps, and is signed by the wave that sends it', async () => {
+		const list = [0, 1, 2].map((index) => ({
+			json: { key: `k${index}`, prompt: `boat ${index} [seconds: 300]` },
+			binary: inItem(20 + index).binary,
+		}));
+		const parameters = {
+			...usual,
+			...fromFile,
+			options: { idempotencyKey: '={{ $json.key }}' },
+			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+		};
+		const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
+		const workflow = { ...inARow(step), id: 'the-workflow' };
+		const asleep = await stage.runWorkflow(workflow, { items: list });
+		expect(asleep.status).toBe('waiting');
+		const end = await sleepToEnd(stage, asleep);
+		expect([end.error?.message, end.status]).toEqual([undefined, 'success']);
+		for (const [index, url] of urlsSent().entries()) {
+			expect(await end.signedFile(url)).toHaveLength(20 + index);
+			const token = new URL(url).searchParams.get('token') ?? '';
+			const [, claims] = token.split('.');
+			const { id } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { id: string };
+			expect(id).toContain(`/executions/${asleep.executionId}/`);
+		}
+		expect(JSON.stringify(rows())).not.toContain('token');
+		expect(JSON.stringify(end.hints('Step'))).not.toContain('the prompt or a setting');
+	});
+});
