@@ -28,7 +28,8 @@ export async function readMediaInfo(path: string): Promise<MediaInfo> {
 	if (streams.length !== 1 || input.split('Stream #').length !== 2) throw new Error(stderr);
 	const [[, codec, pixelFormat, ...numbers]] = streams;
 	const [width, height, framesPerSecond] = numbers.map(Number);
-	const frames = Number(/^frame= *(\d+)/m.exec(stderr)?.[1]);
+	// Progress is printed until the last frame.
+	const frames = Number([...stderr.matchAll(/frame= *(\d+)/g)].at(-1)?.[1]);
 	const [, hours, minutes, rest] = /Duration: (\d+):(\d+):([\d.]+)/.exec(input) ?? [];
 	const seconds = Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
 	return { codec, pixelFormat, width, height, framesPerSecond, frames, seconds };

@@ -7,6 +7,7 @@ import {
 	anySeed,
 	auto,
 	expectScheduled,
+	gaps,
 	INTERVAL_MS,
 	LONGEST_PAUSE_MS,
 	seconds,
@@ -150,6 +151,7 @@ describe('a storage whose response says neither that the file exists nor that it
 		step.fake.storage = storages[name];
 		await step.run(batch(3, auto));
 		expect(step.fake.probed).toHaveLength(3);
+		expect(Math.min(...gaps(step.fake))).toBeGreaterThanOrEqual(INTERVAL_MS);
 	});
 });
 
