@@ -48,6 +48,4 @@ module.exports = {
 	 * https://prettier.io/docs/en/options.html#print-width
 	 */
 	printWidth: 100,
-
-	overrides: [{ files: '*.{md,yml,yaml}', options: { useTabs: false } }],
 };
