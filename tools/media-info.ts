@@ -10,8 +10,10 @@ export interface MediaInfo {
 	/** Pixels. */
 	width: number;
 	height: number;
+	/** 0 for a picture. */
 	framesPerSecond: number;
 	frames: number;
+	/** 0 for a picture. */
 	seconds: number;
 }
 
@@ -23,14 +25,18 @@ export async function readMediaInfo(path: string): Promise<MediaInfo> {
 	const { stderr } = await promisify(execFile)(ffmpeg, args);
 	const [input] = stderr.split('Output #0');
 	const streams = [
-		...input.matchAll(/Stream #.*: Video: (\w+).*?, (\w+)\b.*?, (\d+)x(\d+).*?, ([\d.]+) fps/g),
+		...input.matchAll(
+			/Stream #.*: Video: (\w+).*?, (\w+)\b.*?, (\d+)x(\d+)(?:.*?, ([\d.]+) fps)?/g,
+		),
 	];
 	if (streams.length !== 1 || input.split('Stream #').length !== 2) throw new Error(stderr);
 	const [[, codec, pixelFormat, ...numbers]] = streams;
-	const [width, height, framesPerSecond] = numbers.map(Number);
+	const [width, height, framesPerSecond] = numbers.map((number) => Number(number ?? 0));
 	// Progress is printed until the last frame.
 	const frames = Number([...stderr.matchAll(/frame= *(\d+)/g)].at(-1)?.[1]);
-	const [, hours, minutes, rest] = /Duration: (\d+):(\d+):([\d.]+)/.exec(input) ?? [];
+	const [hours, minutes, rest] = /Duration: (\d+):(\d+):([\d.]+)/.exec(input)?.slice(1) ?? [
+		0, 0, 0,
+	];
 	const seconds = Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
 	return { codec, pixelFormat, width, height, framesPerSecond, frames, seconds };
 }
