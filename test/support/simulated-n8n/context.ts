@@ -9,15 +9,14 @@ import type {
 } from 'n8n-workflow';
 
 import { evaluated, textOf, type Scope } from './expressions';
-import type { SimulatedN8n } from './n8n';
+import type { Awake, Host } from './host';
 import { dataOf, WAIT_FOR_CHILD, type Parent, type Task } from './records';
-import type { Running } from './running';
 
 /** The base URL of the service in the credential. */
 const BASE_URL = 'https://api.example.com';
 
 /** The context that n8n gives a node, as far as the nodes of this package and the Data Table node use it. */
-export function contextOf(running: Running, task: Task, runIndex: number): IExecuteFunctions {
+export function contextOf(running: Awake, task: Task, runIndex: number): IExecuteFunctions {
 	return new Context(running, task, runIndex) as unknown as IExecuteFunctions;
 }
 
@@ -28,7 +27,7 @@ class Context {
 	private readonly items: INodeExecutionData[];
 
 	constructor(
-		private readonly running: Running,
+		private readonly running: Awake,
 		private readonly task: Task,
 		private readonly runIndex: number,
 	) {
@@ -150,22 +149,22 @@ class Context {
 type Helpers = ReturnType<typeof makeHelpers>;
 type Logger = ReturnType<typeof makeLogger>;
 
-const helpers = new WeakMap<Running, Helpers>();
-const loggers = new WeakMap<SimulatedN8n, Logger>();
+const helpers = new WeakMap<Awake, Helpers>();
+const loggers = new WeakMap<Host, Logger>();
 
-function helpersOf(running: Running): Helpers {
+function helpersOf(running: Awake): Helpers {
 	const known = helpers.get(running) ?? makeHelpers(running);
 	helpers.set(running, known);
 	return known;
 }
 
-function loggerOf(n8n: SimulatedN8n): Logger {
+function loggerOf(n8n: Host): Logger {
 	const known = loggers.get(n8n) ?? makeLogger(n8n);
 	loggers.set(n8n, known);
 	return known;
 }
 
-function makeHelpers(running: Running) {
+function makeHelpers(running: Awake) {
 	const { life, n8n } = running;
 	return {
 		/** A response that arrives after the death of the process is lost. */
@@ -195,7 +194,7 @@ function makeHelpers(running: Running) {
 const emptyBody = { on: () => undefined, destroy: () => undefined };
 const silent = () => undefined;
 
-function makeLogger(n8n: SimulatedN8n) {
+function makeLogger(n8n: Host) {
 	const warn = (message: string) => n8n.log.push(message);
 	return { debug: silent, info: silent, warn, error: warn };
 }

@@ -12,6 +12,7 @@ import type { Random } from '../../../sandbox/basics/random';
 import type { DataTables } from '../../engine/support/data-table';
 import type { FakeService } from '../fake-service';
 import type { VirtualTime } from '../virtual-time';
+import type { Awake, Host } from './host';
 import { Life } from './life';
 import { recover } from './recovery';
 import { CANCELED, dataOf, type ExecutionData, type ExecutionRecord, type Parent } from './records';
@@ -57,10 +58,9 @@ const DATA_TABLE = 'n8n-nodes-base.dataTable';
  * workflows, n8n's timers and its sweep, its crash recovery, and the user's stop. It follows the source of n8n 2.41. The
  * nodes run through their own `execute`, in virtual time.
  */
-export class SimulatedN8n {
+export class SimulatedN8n implements Host {
 	readonly records = new Map<string, ExecutionRecord>();
-	/** The executions that run, by id. */
-	readonly awake = new Map<string, Running>();
+	readonly awake = new Map<string, Awake>();
 	/** Executions that were deleted when they had succeeded, and whose result nobody has yet. */
 	readonly forgotten = new Set<string>();
 	/** Warnings and errors in n8n's log. */
@@ -101,7 +101,7 @@ export class SimulatedN8n {
 	}
 
 	/** Starts an execution of a user's workflow. */
-	start(workflow: IWorkflowBase, items: INodeExecutionData[]): Running {
+	start(workflow: IWorkflowBase, items: INodeExecutionData[]): Awake {
 		return this.begin(workflow, items, null);
 	}
 
@@ -109,9 +109,9 @@ export class SimulatedN8n {
 	begin(
 		code: IWorkflowBase,
 		items: INodeExecutionData[],
-		caller: Running | null,
+		caller: Awake | null,
 		parent?: Parent,
-	): Running {
+	): Awake {
 		const id = String(this.records.size + 1);
 		const workflow = { ...code, id: code.id ?? caller?.record.workflow.id ?? '' };
 		const start = workflow.nodes.find(({ type }) => type.endsWith('Trigger')) as INode;

@@ -1,5 +1,5 @@
+import type { Host } from './host';
 import type { Life } from './life';
-import type { SimulatedN8n } from './n8n';
 import { dataOf, isFinal, type ExecutionData, type ExecutionRecord } from './records';
 
 /** What n8n puts in place of an output that was not stored. */
@@ -9,7 +9,7 @@ const ARTIFICIAL = { main: [[{ json: { isArtificialRecoveredEventItem: true } }]
  * n8n's crash recovery after a start: marks as crashed every execution that has begun and not ended, by its event log and
  * its database. A sleeping one sleeps again a moment later, with the data that were read before.
  */
-export async function recover(n8n: SimulatedN8n, life: Life, amendMs: number): Promise<void> {
+export async function recover(n8n: Host, life: Life, amendMs: number): Promise<void> {
 	const unfinished = [...n8n.records.values()].filter(
 		(record) => !record.isDeleted && (record.status === 'running' || isOpen(record)),
 	);

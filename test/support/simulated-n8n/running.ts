@@ -1,8 +1,8 @@
-import type { ExecutionStatus, INode, INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
 import { contextOf } from './context';
+import type { Awake, Ended, Host } from './host';
 import type { Life } from './life';
-import type { SimulatedN8n } from './n8n';
 import {
 	CANCELED,
 	lastRun,
@@ -13,38 +13,26 @@ import {
 	type Task,
 } from './records';
 
-/** How an execution ended, or that it sleeps, and the output of its last node. */
-export interface Ended {
-	status: ExecutionStatus;
-	output: Array<INodeExecutionData[] | null>;
-}
-
 /** Milliseconds for which n8n waits before Retry On Fail runs a node again. */
 const RETRY_MS = 1_000;
 
 /** An execution that is awake. Everything that n8n has not stored is here, and dies with the process. */
-export class Running {
+export class Running implements Awake {
 	readonly stop = new AbortController();
 
 	/** @param data what n8n has stored; it is changed */
 	constructor(
-		readonly n8n: SimulatedN8n,
+		readonly n8n: Host,
 		readonly life: Life,
 		readonly record: ExecutionRecord,
 		readonly data: ExecutionData,
 	) {}
 
-	/** A moment at which the process can be killed, such as an access to the database. */
 	async moment(ms = this.n8n.databaseMs): Promise<void> {
 		this.n8n.arrived(this.record);
 		await this.life.sleep(ms);
 	}
 
-	/**
-	 * Runs the execution until it ends or sleeps, and stores it.
-	 *
-	 * @throws its error, as n8n does for a sub-workflow
-	 */
 	async run(): Promise<Ended> {
 		this.n8n.awake.set(this.record.id, this);
 		const error = await this.runNodes();

@@ -1,6 +1,6 @@
 import { toResult } from '../../../client/async';
+import type { Host } from './host';
 import type { Life } from './life';
-import type { SimulatedN8n } from './n8n';
 import {
 	dataOf,
 	isFinal,
@@ -24,7 +24,7 @@ export class WaitTracker {
 
 	/** @param life the process in which it runs */
 	constructor(
-		private readonly n8n: SimulatedN8n,
+		private readonly n8n: Host,
 		private readonly life: Life,
 	) {}
 
