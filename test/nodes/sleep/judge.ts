@@ -179,8 +179,10 @@ export class Judge {
 		return isMadeUp && this.world.died.some(({ awake }) => awake.includes(1));
 	}
 
-	private judgeOutcome({ status, code }: Outcome, index: number): void {
+	private judgeOutcome({ id, status, code }: Outcome, index: number): void {
 		const { schedule, uncertain } = this.world;
+		// The results are fetched for six minutes. After that, the error names the generation.
+		if ((schedule.outage?.lastsMs ?? 0) > 240_000 && id !== null && code !== null) return;
 		const kind = schedule.items[index];
 		const prompt = this.world.promptOf(index);
 		const allowed = new Set<string | null>([endOf(kind, schedule.retriesOnFailure, schedule.node)]);
