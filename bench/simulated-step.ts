@@ -1,9 +1,9 @@
 import type { CreateRequest } from '../client/api/client';
 import { ServiceClient as Client } from '../client/api/client';
 import { Journal } from '../client/orders/journal';
-import { runPipeline, type PipelineResult } from '../client/pipeline';
+import { runPipeline, type PipelineResult } from '../client/step/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
-import type { Readiness } from '../client/job';
+import type { Readiness } from '../client/jobs/job';
 import { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';

@@ -2,6 +2,7 @@ import { batched, toResult } from '../async';
 import { CancelledError } from '../api/errors';
 import type { Clock, Debug } from '../ports';
 import { unavailable } from './order-errors';
+import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 import {
 	all,
 	hasId,
@@ -9,13 +10,10 @@ import {
 	isOwnedBy,
 	isUnresolved,
 	SENT,
-	TABLE_COLUMNS,
 	UnansweredError,
 	type CallTable,
 	type Change,
 	type Condition,
-	type Row,
-	type RowFields,
 	type TableCall,
 	type TableScope,
 } from './table';

@@ -1,7 +1,7 @@
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import { withModel, type CreateRequest } from '../api/client';
-import { outputName, type CreateJob, type OutputRef } from '../job';
+import { outputName, type CreateJob, type OutputRef } from '../jobs/job';
 import type { KeyRow } from './key-row';
 import {
 	headerOf,
@@ -12,7 +12,8 @@ import {
 	type OrderDigests,
 } from './order';
 import { explainedByRow } from './order-errors';
-import { digestOf, hasId, isLive, isUnresolved, requestFields, storedKey, type Row } from './table';
+import type { Row } from '../jobs/row';
+import { digestOf, hasId, isLive, isUnresolved, requestFields, storedKey } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends OrderDigests {

@@ -3,6 +3,7 @@ import { CancelledError, type KnownGeneration } from '../api/errors';
 import type { Answer, BatchedTable } from './batched-table';
 import { stillSending, tableTrouble } from './order-errors';
 import { Staleness } from './staleness';
+import type { Row, RowFields } from '../jobs/row';
 import {
 	all,
 	asSeen,
@@ -14,8 +15,6 @@ import {
 	rowsInForce,
 	SENT,
 	type RequestFields,
-	type Row,
-	type RowFields,
 	type TableCall,
 } from './table';
 

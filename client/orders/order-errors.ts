@@ -1,8 +1,9 @@
 import { GenerationError } from '../api/errors';
-import { ENDED_WITHOUT_OUTPUT } from '../outcome';
+import { ENDED_WITHOUT_OUTPUT } from '../jobs/outcome';
 import { amount, sentences } from '../text';
-import type { CreateJob } from '../job';
-import { TABLE_NAME, type Row } from './table';
+import type { CreateJob } from '../jobs/job';
+import type { Row } from '../jobs/row';
+import { TABLE_NAME } from './table';
 
 const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 

@@ -1,4 +1,4 @@
-import type { CreateJob } from '../job';
+import type { CreateJob } from '../jobs/job';
 import { digest, type RequestFields } from './table';
 
 /**

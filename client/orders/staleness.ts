@@ -1,4 +1,5 @@
-import { sameState, SENT, type Row, type RowFields } from './table';
+import type { Row, RowFields } from '../jobs/row';
+import { sameState, SENT } from './table';
 
 /** A writer is treated as dead when its row has not changed for this long. */
 const GONE_AFTER_MS = 60_000;

@@ -1,12 +1,12 @@
 import { toResult } from '../async';
 import type { Clock, Debug, Random } from '../ports';
-import { errorOfJob, heldTooLong, notSent } from '../outcome';
+import { errorOfJob, heldTooLong, notSent } from '../jobs/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
-import { Hold } from '../hold';
-import type { SpendGuard } from '../spend-guard';
+import { Hold } from '../api/hold';
+import type { SpendGuard } from './spend-guard';
 import type { Journal, Lease } from './journal';
 import type { Order } from './order';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';

@@ -1,9 +1,10 @@
 import { toResult } from '../async';
-import type { CreateJob } from '../job';
+import type { CreateJob } from '../jobs/job';
 import { BatchedTable, type TablePorts } from './batched-table';
 import { Journal, type OnRecord } from './journal';
 import { KeyRow } from './key-row';
-import { hasId, storedKey, type Row, type TableScope } from './table';
+import type { Row } from '../jobs/row';
+import { hasId, storedKey, type TableScope } from './table';
 
 /** Interval of the heartbeat while requests are in flight. */
 const BEAT_MS = 15_000;

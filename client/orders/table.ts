@@ -1,35 +1,9 @@
 import { createHash } from 'crypto';
 import type { CreateRequest } from '../api/client';
+import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 
 /** Name of the table that outlives the execution, in the project of the workflow. */
 export const TABLE_NAME = 'media_generations';
-
-/**
- * Its columns, all of type text, in the order in which a new table shows them. An empty text and NULL mean the same,
- * because a CSV file cannot tell them apart.
- */
-export const TABLE_COLUMNS = [
-	'status',
-	'prompt',
-	'key',
-	'model',
-	'type',
-	'generation_id',
-	'execution_id',
-	'workflow_id',
-	'node_id',
-	'request',
-	'writer',
-] as const;
-
-export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
-
-/** One row is one generation. It exists from right before its creating request. */
-export interface Row extends RowFields {
-	id: number;
-	/** Milliseconds since the Unix epoch; `null` if the table does not tell. */
-	changedAt: number | null;
-}
 
 type Column = 'id' | keyof RowFields;
 export type Condition = [column: Column, value: string | number, how?: 'is' | 'begins with'];

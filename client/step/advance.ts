@@ -1,7 +1,8 @@
-import type { CreateJob, Job } from '../job';
-import { hasId, type Row } from '../orders/table';
+import type { CreateJob, Job } from '../jobs/job';
+import type { Row } from '../jobs/row';
+import { hasId } from '../orders/table';
 import type { TableJournal } from '../orders/table-journal';
-import type { PipelineResult } from '../pipeline';
+import type { PipelineResult } from './pipeline';
 import type { Clock } from '../ports';
 import { Shift } from './shift';
 import { planWave, unwrittenRows, type WaveState } from './wave-plan';

@@ -1,5 +1,6 @@
-import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../job';
-import { hasId, isFree, isLive, newRow, rowsInForce, storedKey, type Row } from '../orders/table';
+import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../jobs/job';
+import type { Row } from '../jobs/row';
+import { hasId, isFree, isLive, newRow, rowsInForce, storedKey } from '../orders/table';
 import type { GenerationErrorFields } from '../api/errors';
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */

@@ -1,11 +1,11 @@
-import { decideNextTry, explainTries } from '../job';
-import type { Row } from '../orders/table';
-import type { Outcome } from '../outcome';
+import { decideNextTry, explainTries } from '../jobs/job';
+import type { Row } from '../jobs/row';
+import type { Outcome } from '../jobs/outcome';
 import type { TableJournal } from '../orders/table-journal';
-import type { PipelineResult } from '../pipeline';
+import type { PipelineResult } from './pipeline';
 import { isOutage, type GenerationError } from '../api/errors';
 import { unseen } from '../api/generation';
-import { isBeyondLimit } from '../spend-guard';
+import { isBeyondLimit } from '../orders/spend-guard';
 import type { Shift } from './shift';
 import {
 	storedKeyOf,

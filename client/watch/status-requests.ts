@@ -3,7 +3,7 @@ import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/gener
 import type { ServiceClient } from '../api/client';
 import { pause, withRetries } from '../api/retry';
 import { withTimeout } from '../async';
-import { Hold } from '../hold';
+import { Hold } from '../api/hold';
 import type { Clock, Debug, Random } from '../ports';
 
 export interface StatusPorts {

@@ -2,7 +2,7 @@ import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
 import { backoffDelay, decideRetry, mostRetries, pause } from '../api/retry';
 import { toResult } from '../async';
-import type { Readiness } from '../job';
+import type { Readiness } from '../jobs/job';
 import type { ProbeUrl } from '../ports';
 import { Prober, type Probed } from './prober';
 import { requireAbout, StatusRequests } from './status-requests';

@@ -7,7 +7,7 @@ import {
 	notSent,
 	thrownOutcome,
 	timedOutGeneration,
-} from '../../client/outcome';
+} from '../../client/jobs/outcome';
 import { wireGeneration, type WireFields } from '../support/answers';
 
 function generation(fields: WireFields = {}): Generation {

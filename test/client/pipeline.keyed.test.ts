@@ -1,4 +1,4 @@
-import type { CreateJob } from '../../client/job';
+import type { CreateJob } from '../../client/jobs/job';
 import { GenerationError } from '../../client/api/errors';
 import { answer, refusal, wireGeneration } from '../support/answers';
 import { answerLost, refused } from '../support/fake-service';

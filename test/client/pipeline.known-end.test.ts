@@ -1,4 +1,4 @@
-import type { Row } from '../../client/orders/table';
+import type { Row } from '../../client/jobs/row';
 import { refusal } from '../support/answers';
 import { hanging } from '../support/fake-service';
 import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';

@@ -1,6 +1,7 @@
 import { GenerationError } from '../../client/api/errors';
 import type { StoredOrders } from '../../client/orders/journal';
-import { newRow, type CallTable, type Row } from '../../client/orders/table';
+import type { Row } from '../../client/jobs/row';
+import { newRow, type CallTable } from '../../client/orders/table';
 import { answerLost, refused } from '../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable, prompt } from '../support/memory-table';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { Outcome } from '../../client/outcome';
+import type { Outcome } from '../../client/jobs/outcome';
 import { answerLost, refused, unreachable } from '../support/fake-service';
 import { batch, inShort, Step, waitingFor } from '../support/step';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { GenerationError } from '../../client/api/errors';
-import type { Job } from '../../client/job';
+import type { Job } from '../../client/jobs/job';
 import { refused } from '../support/fake-service';
 import { batch, creating, errorIn, inShort, Step } from '../support/step';
 

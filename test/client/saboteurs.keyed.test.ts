@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 
 import type { StoredOrders } from '../../client/orders/journal';
-import {
-	all,
-	asSeen,
-	hasId,
-	isUnresolved,
-	SENT,
-	UnansweredError,
-	type Row,
-	type RowFields,
-} from '../../client/orders/table';
+import type { Row, RowFields } from '../../client/jobs/row';
+import { all, asSeen, hasId, isUnresolved, SENT, UnansweredError } from '../../client/orders/table';
 import { playKeyed } from './simulation/keyed';
 import { calm, keyedSchedule, type KeyedSchedule } from './simulation/keyed-schedule';
 import {

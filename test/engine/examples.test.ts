@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INode, INodeType } from 'n8n-workflow';
 
-import { TABLE_COLUMNS, TABLE_NAME } from '../../client/orders/table';
+import { TABLE_COLUMNS } from '../../client/jobs/row';
+import { TABLE_NAME } from '../../client/orders/table';
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { credentialTypes } from '../../tools/start/examples';

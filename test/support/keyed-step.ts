@@ -1,11 +1,11 @@
 import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
-import type { CreateJob } from '../../client/job';
+import type { CreateJob } from '../../client/jobs/job';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../client/pipeline';
+import { runPipeline, type PipelineResult } from '../../client/step/pipeline';
 import { ServiceClient } from '../../client/api/client';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';

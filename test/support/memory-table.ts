@@ -1,12 +1,6 @@
 import type { Clock } from '../../client/ports';
-import {
-	TABLE_COLUMNS,
-	type CallTable,
-	type Row,
-	type RowFields,
-	type TableCall,
-	type Where,
-} from '../../client/orders/table';
+import { TABLE_COLUMNS, type Row, type RowFields } from '../../client/jobs/row';
+import { type CallTable, type TableCall, type Where } from '../../client/orders/table';
 
 /** The latency and the failure of one table call. */
 export interface TableFate {

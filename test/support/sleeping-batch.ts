@@ -1,12 +1,13 @@
 import { toResult } from '../../client/async';
 import { ServiceClient } from '../../client/api/client';
-import type { CreateJob } from '../../client/job';
+import type { CreateJob } from '../../client/jobs/job';
+import type { Row } from '../../client/jobs/row';
 import { BatchedTable } from '../../client/orders/batched-table';
 import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
-import type { CallTable, Row, TableScope } from '../../client/orders/table';
+import type { CallTable, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline } from '../../client/pipeline';
+import { runPipeline } from '../../client/step/pipeline';
 import { advance } from '../../client/step/advance';
 import {
 	unwrittenRows,

@@ -1,14 +1,14 @@
 import type { Clock, Random } from '../../client/ports';
-import type { CollectJob, CreateJob, Job } from '../../client/job';
+import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { Journal, type StoredOrder, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
-import type { Outcome } from '../../client/outcome';
+import type { Outcome } from '../../client/jobs/outcome';
 import {
 	runPipeline,
 	type PipelinePorts,
 	type PipelineResult,
 	type PipelineSettings,
-} from '../../client/pipeline';
+} from '../../client/step/pipeline';
 import { ServiceClient } from '../../client/api/client';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';

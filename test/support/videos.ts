@@ -1,5 +1,5 @@
 import { seededRandom } from '../../sandbox/basics/random';
-import type { CreateJob } from '../../client/job';
+import type { CreateJob } from '../../client/jobs/job';
 import { keyed, runKeyed } from './keyed-step';
 import { MemoryTable } from './memory-table';
 import { sleepThrough } from './sleeping-batch';

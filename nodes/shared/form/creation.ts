@@ -1,4 +1,4 @@
-import { numbered } from '../../../client/job';
+import { numbered } from '../../../client/jobs/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { isObject, withAdditionalFields } from './additional-fields';
 import { integer, integerWithin, requiredText } from './checks';

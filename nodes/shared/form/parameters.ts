@@ -1,6 +1,6 @@
 import { jsonStringify } from 'n8n-workflow';
 
-import type { CreateJob, Job } from '../../../client/job';
+import type { CreateJob, Job } from '../../../client/jobs/job';
 import { truncate } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';

@@ -1,6 +1,6 @@
 import type { CreateRequest } from '../../../client/api/client';
 import { toResult, type Result } from '../../../client/async';
-import type { Job } from '../../../client/job';
+import type { Job } from '../../../client/jobs/job';
 import { runsAsTool } from '../execution';
 import { yieldBefore } from '../http/clock';
 import type { DownloadTarget } from './parameters';

@@ -1,4 +1,4 @@
-import type { SpendLimits } from '../../../client/spend-guard';
+import type { SpendLimits } from '../../../client/orders/spend-guard';
 import { yieldBefore } from '../http/clock';
 import { integer, number, positive } from './checks';
 import { isSet, optionByPath, type Options } from './parameters';

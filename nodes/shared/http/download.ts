@@ -1,9 +1,9 @@
 import type { IBinaryData } from 'n8n-workflow';
 
-import { Hold } from '../../../client/hold';
+import { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
 import { onAbort, raceAbort, toResult } from '../../../client/async';
-import { errorOfEnd } from '../../../client/outcome';
+import { errorOfEnd } from '../../../client/jobs/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
 import { CancelledError } from '../../../client/api/errors';

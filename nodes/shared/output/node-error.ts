@@ -3,7 +3,7 @@ import { NodeApiError, type JsonObject } from 'n8n-workflow';
 import { failureCause, looksLikeId } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
-import type { Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';

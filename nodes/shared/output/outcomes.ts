@@ -1,6 +1,6 @@
 import { eachOnce, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
-import { isConfirmed, type Outcome } from '../../../client/outcome';
-import { isBeyondLimit } from '../../../client/spend-guard';
+import { isConfirmed, type Outcome } from '../../../client/jobs/outcome';
+import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { continuesOnError, runsAsTool } from '../execution';
 import type { Step } from '../step';
 

@@ -1,7 +1,7 @@
 import type { GenerationError } from '../../../client/api/errors';
-import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/outcome';
+import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/jobs/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
-import type { PipelineStats } from '../../../client/pipeline';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, sentences } from '../../../client/text';
 import { rowOwnerOf } from '../record/record';
 import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';

@@ -2,7 +2,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
-import type { Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/jobs/outcome';
 import { hasErrorOutput } from '../execution';
 import { keptInput } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';

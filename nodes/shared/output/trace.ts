@@ -1,6 +1,6 @@
-import type { Job } from '../../../client/job';
-import type { Outcome } from '../../../client/outcome';
-import type { PipelineStats } from '../../../client/pipeline';
+import type { Job } from '../../../client/jobs/job';
+import type { Outcome } from '../../../client/jobs/outcome';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import type { Step } from '../step';
 
 /** What a step did. Everything is optional: a step may end before it does anything. */

@@ -1,5 +1,5 @@
 import type { Charge, GenerationError } from '../../../client/api/errors';
-import type { Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/jobs/outcome';
 import { amount, itemNames, sentences } from '../../../client/text';
 import { itemIndexAt } from './outcomes';
 import type { Step } from '../step';

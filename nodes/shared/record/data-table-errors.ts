@@ -1,6 +1,7 @@
 import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-errors';
 import { sentences, truncate } from '../../../client/text';
-import { TABLE_COLUMNS, TABLE_NAME } from '../../../client/orders/table';
+import { TABLE_COLUMNS } from '../../../client/jobs/row';
+import { TABLE_NAME } from '../../../client/orders/table';
 
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;

@@ -2,15 +2,13 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { unavailable } from '../../../client/orders/order-errors';
+import { TABLE_COLUMNS, type Row, type RowFields } from '../../../client/jobs/row';
 import {
-	TABLE_COLUMNS,
 	TABLE_NAME,
 	UnansweredError,
 	type CallTable,
 	type Change,
 	type Condition,
-	type Row,
-	type RowFields,
 	type TableCall,
 	type Where,
 } from '../../../client/orders/table';

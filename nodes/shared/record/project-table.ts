@@ -1,6 +1,7 @@
 import { toResult } from '../../../client/async';
 import { recordUnavailable } from '../../../client/orders/order-errors';
-import { TABLE_COLUMNS, TABLE_NAME, UnansweredError } from '../../../client/orders/table';
+import { TABLE_COLUMNS } from '../../../client/jobs/row';
+import { TABLE_NAME, UnansweredError } from '../../../client/orders/table';
 import { isSaved } from '../execution';
 import { wallClock } from '../http/clock';
 import { isTableGone, wrongColumns } from './data-table-errors';

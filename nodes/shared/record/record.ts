@@ -2,17 +2,12 @@ import { randomUUID } from 'crypto';
 
 import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
-import type { CreateJob, Job, KeyedJob } from '../../../client/job';
+import type { CreateJob, Job, KeyedJob } from '../../../client/jobs/job';
 import { BatchedTable, type TablePorts } from '../../../client/orders/batched-table';
 import type { Journal } from '../../../client/orders/journal';
 import { unavailable } from '../../../client/orders/order-errors';
-import {
-	newRow,
-	requestFields,
-	storedKey,
-	type Row,
-	type TableScope,
-} from '../../../client/orders/table';
+import type { Row } from '../../../client/jobs/row';
+import { newRow, requestFields, storedKey, type TableScope } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { debugLog, typeCreatedBy } from '../execution';
 import { keyScopeOfStep } from '../form/key-scope';

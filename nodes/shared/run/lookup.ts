@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { CancelledError } from '../../../client/api/errors';
-import { errorOfJob } from '../../../client/outcome';
+import { errorOfJob } from '../../../client/jobs/outcome';
 import type { ServiceClient } from '../../../client/api/client';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';

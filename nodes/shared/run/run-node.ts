@@ -2,11 +2,11 @@ import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import type { GenerationError } from '../../../client/api/errors';
-import type { Job } from '../../../client/job';
-import { created, errorOfJob, type Outcome } from '../../../client/outcome';
+import type { Job } from '../../../client/jobs/job';
+import { created, errorOfJob, type Outcome } from '../../../client/jobs/outcome';
 import type { Journal } from '../../../client/orders/journal';
 import type { TableJournal } from '../../../client/orders/table-journal';
-import { isBeyondLimit } from '../../../client/spend-guard';
+import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { continuesOnError } from '../execution';
 import { stepError } from '../output/node-error';
 import { MOST_OUTPUTS } from '../form/fields';

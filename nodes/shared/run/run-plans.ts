@@ -1,9 +1,13 @@
 import { limit } from '../../../client/async';
-import { Hold } from '../../../client/hold';
+import { Hold } from '../../../client/api/hold';
 import type { Journal } from '../../../client/orders/journal';
 import type { SlotPool } from '../../../client/orders/slot-pool';
 import type { TableJournal } from '../../../client/orders/table-journal';
-import { runPipeline, type PipelineResult, type PipelineStats } from '../../../client/pipeline';
+import {
+	runPipeline,
+	type PipelineResult,
+	type PipelineStats,
+} from '../../../client/step/pipeline';
 import type { SleepDecision } from '../../../client/ports';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import { continuesOnError, debugLog, journalOf, runsByHand } from '../execution';

@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
 import { unwrittenRows } from '../../../client/step/wave-plan';
-import type { PipelineStats } from '../../../client/pipeline';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError, journalOf } from '../execution';
 import { keyOf, rowsOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run/run-node';

@@ -2,10 +2,11 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
-import type { CreateJob, KeyedJob } from '../../../client/job';
-import { errorOfJob, type Outcome } from '../../../client/outcome';
-import { isFree, isLive, type Row } from '../../../client/orders/table';
-import type { PipelineStats } from '../../../client/pipeline';
+import type { CreateJob, KeyedJob } from '../../../client/jobs/job';
+import { errorOfJob, type Outcome } from '../../../client/jobs/outcome';
+import type { Row } from '../../../client/jobs/row';
+import { isFree, isLive } from '../../../client/orders/table';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';

@@ -2,7 +2,7 @@ import type { INodeExecutionData, IPairedItemData, NodeApiError } from 'n8n-work
 
 import { isOutage, type GenerationError } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
-import { isBeyondLimit } from '../../../client/spend-guard';
+import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { planItems, type Plan } from '../form/plan-items';
 import { secretOf, termsOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';

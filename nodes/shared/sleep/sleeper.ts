@@ -2,7 +2,7 @@ import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import type { GenerationError } from '../../../client/api/errors';
 import type { Result } from '../../../client/async';
-import type { Outcome } from '../../../client/outcome';
+import type { Outcome } from '../../../client/jobs/outcome';
 import type { Plan, PlanItem } from '../form/plan-items';
 import type { Output } from '../output/results';
 import type { Report, SleepState } from './state';

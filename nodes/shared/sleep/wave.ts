@@ -1,8 +1,8 @@
-import type { CreateJob } from '../../../client/job';
-import type { PipelineResult, PipelineStats } from '../../../client/pipeline';
+import type { CreateJob } from '../../../client/jobs/job';
+import type { PipelineResult, PipelineStats } from '../../../client/step/pipeline';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import type { Journal } from '../../../client/orders/journal';
-import type { Row } from '../../../client/orders/table';
+import type { Row } from '../../../client/jobs/row';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';

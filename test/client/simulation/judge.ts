@@ -1,10 +1,10 @@
-import { outputName, type OutputRef } from '../../../client/job';
-import type { Outcome } from '../../../client/outcome';
+import { outputName, type OutputRef } from '../../../client/jobs/job';
+import type { Outcome } from '../../../client/jobs/outcome';
 import { paidGenerations } from '../../../nodes/shared/output/outcomes';
 import type { GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import type { StoredOrder } from '../../../client/orders/journal';
-import type { PipelineResult } from '../../../client/pipeline';
+import type { PipelineResult } from '../../../client/step/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';

@@ -1,4 +1,5 @@
-import type { Row, TableCall } from '../../../client/orders/table';
+import type { Row } from '../../../client/jobs/row';
+import type { TableCall } from '../../../client/orders/table';
 import type { MemoryTable } from '../../support/memory-table';
 import type { VirtualTime } from '../../support/virtual-time';
 

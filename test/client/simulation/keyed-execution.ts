@@ -1,9 +1,9 @@
-import type { CreateJob } from '../../../client/job';
+import type { CreateJob } from '../../../client/jobs/job';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import type { TableCall } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../../client/pipeline';
+import { runPipeline, type PipelineResult } from '../../../client/step/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';

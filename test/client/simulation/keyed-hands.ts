@@ -1,4 +1,4 @@
-import type { Row, RowFields } from '../../../client/orders/table';
+import type { Row, RowFields } from '../../../client/jobs/row';
 import type { Deed } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
 

@@ -1,9 +1,9 @@
 import { toResult } from '../../../client/async';
+import type { Row } from '../../../client/jobs/row';
 import {
 	newRow,
 	UnansweredError,
 	type CallTable,
-	type Row,
 	type TableCall,
 	type TableScope,
 } from '../../../client/orders/table';

@@ -1,10 +1,11 @@
 import { toResult } from '../../../client/async';
-import type { CreateJob } from '../../../client/job';
+import type { CreateJob } from '../../../client/jobs/job';
 import type { StoredOrder, StoredOrders } from '../../../client/orders/journal';
 import type { Permit, SlotPool } from '../../../client/orders/slot-pool';
-import type { CallTable, Change, Row, TableCall } from '../../../client/orders/table';
-import type { Outcome } from '../../../client/outcome';
-import type { PipelineSettings } from '../../../client/pipeline';
+import type { Row } from '../../../client/jobs/row';
+import type { CallTable, Change, TableCall } from '../../../client/orders/table';
+import type { Outcome } from '../../../client/jobs/outcome';
+import type { PipelineSettings } from '../../../client/step/pipeline';
 import type {
 	Clock,
 	ProbeUrl,

@@ -1,4 +1,4 @@
-import type { CreateJob, Readiness } from '../../../client/job';
+import type { CreateJob, Readiness } from '../../../client/jobs/job';
 import type { ErrorName } from '../../../sandbox/basics/errors';
 import type { Breakage, ForeignAnswer } from './faults';
 import type { StorageName } from './storages';

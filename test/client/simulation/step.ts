@@ -1,10 +1,10 @@
 import { CancelledError } from '../../../client/api/errors';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
-import { runPipeline, type PipelineResult } from '../../../client/pipeline';
+import { runPipeline, type PipelineResult } from '../../../client/step/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
-import type { CreateJob } from '../../../client/job';
+import type { CreateJob } from '../../../client/jobs/job';
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
 import { brokenDownload } from './faults';
 import { sabotaged } from './sabotage';

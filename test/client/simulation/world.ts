@@ -3,7 +3,7 @@ import { GenerationService } from '../../../sandbox/service';
 import { VirtualTime } from '../../support/virtual-time';
 import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';
-import type { OutputRef } from '../../../client/job';
+import type { OutputRef } from '../../../client/jobs/job';
 import type { CreateRequest } from '../../../client/api/client';
 import { Names } from './names';
 import { unharmed, type Sabotage } from './sabotage';

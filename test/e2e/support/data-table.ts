@@ -1,4 +1,4 @@
-import { TABLE_COLUMNS } from '../../../client/orders/table';
+import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import type { Rest } from '../../../tools/n8n/rest';
 
 /** An empty cell is NULL. */

@@ -7,7 +7,7 @@ import type {
 	INodeType,
 } from 'n8n-workflow';
 
-import { TABLE_COLUMNS } from '../../../client/orders/table';
+import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { bareNode } from '../../../tools/engine/bare-node';
 
 export const dataTableType = 'n8n-nodes-base.dataTable';

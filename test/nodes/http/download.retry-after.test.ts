@@ -1,5 +1,5 @@
 import { CancelledError, type GenerationError } from '../../../client/api/errors';
-import { Hold } from '../../../client/hold';
+import { Hold } from '../../../client/api/hold';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { VirtualTime } from '../../support/virtual-time';
 import { downloading, endless, file, type World } from './downloading';

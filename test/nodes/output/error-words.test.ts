@@ -20,8 +20,8 @@ import {
 	notSent,
 	timedOutGeneration,
 	type Outcome,
-} from '../../../client/outcome';
-import { TABLE_COLUMNS, type RowFields, type Row } from '../../../client/orders/table';
+} from '../../../client/jobs/outcome';
+import { TABLE_COLUMNS, type RowFields, type Row } from '../../../client/jobs/row';
 import {
 	explainedByRow,
 	recordUnavailable,

@@ -11,7 +11,7 @@ import {
 	notSent,
 	timedOutGeneration,
 	type Outcome,
-} from '../../../client/outcome';
+} from '../../../client/jobs/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';

@@ -1,7 +1,7 @@
 import { GenerationError, type Charge } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
-import type { Outcome } from '../../../client/outcome';
-import type { PipelineStats } from '../../../client/pipeline';
+import type { Outcome } from '../../../client/jobs/outcome';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';
 

@@ -6,13 +6,8 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import {
-	TABLE_COLUMNS,
-	UnansweredError,
-	type RowFields,
-	type TableCall,
-	type Where,
-} from '../../../client/orders/table';
+import { TABLE_COLUMNS, type RowFields } from '../../../client/jobs/row';
+import { UnansweredError, type TableCall, type Where } from '../../../client/orders/table';
 import { dataTable } from '../../../nodes/shared/record/data-table';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { contextOf } from '../../support/context';

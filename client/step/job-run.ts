@@ -1,17 +1,23 @@
-import { toResult, withLock } from './async';
-import type { Clock } from './ports';
-import { decideNextTry, explainTries, type CreateJob, type Job } from './job';
-import { created, errorOfEnd, inAnotherAccount, knownEnd, timedOutGeneration } from './outcome';
-import type { Journal } from './orders/journal';
-import type { Order } from './orders/order';
-import { requestFields } from './orders/table';
-import type { Submission } from './orders/submission';
-import { explainedByRow } from './orders/order-errors';
-import type { RollCall } from './watch/roll-call';
-import { Watch, type Watcher } from './watch/watch';
-import { GenerationError, type KnownGeneration } from './api/errors';
-import { isFailed, isFinal, lacksOutput, unseen, type Generation } from './api/generation';
-import { withModel, type CreateRequest } from './api/client';
+import { toResult, withLock } from '../async';
+import type { Clock } from '../ports';
+import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/job';
+import {
+	created,
+	errorOfEnd,
+	inAnotherAccount,
+	knownEnd,
+	timedOutGeneration,
+} from '../jobs/outcome';
+import type { Journal } from '../orders/journal';
+import type { Order } from '../orders/order';
+import { requestFields } from '../orders/table';
+import type { Submission } from '../orders/submission';
+import { explainedByRow } from '../orders/order-errors';
+import type { RollCall } from '../watch/roll-call';
+import { Watch, type Watcher } from '../watch/watch';
+import { GenerationError, type KnownGeneration } from '../api/errors';
+import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
+import { withModel, type CreateRequest } from '../api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_CHECK_GRACE_MS = 10_000;

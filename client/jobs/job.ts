@@ -1,7 +1,7 @@
-import type { CreateRequest } from './api/client';
-import { GenerationError, type GenerationErrorFields } from './api/errors';
-import type { Row } from './orders/table';
-import { sentences } from './text';
+import type { CreateRequest } from '../api/client';
+import { GenerationError, type GenerationErrorFields } from '../api/errors';
+import type { Row } from './row';
+import { sentences } from '../text';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;

@@ -1,4 +1,4 @@
-import { CancelledError, GenerationError, inTitle, type KnownGeneration } from './api/errors';
+import { CancelledError, GenerationError, inTitle, type KnownGeneration } from '../api/errors';
 import {
 	hasEndedOtherwise,
 	isCompleted,
@@ -7,10 +7,10 @@ import {
 	lacksOutput,
 	type Generation,
 	type GenerationItem,
-} from './api/generation';
-import { isUnknownState } from './api/states';
+} from '../api/generation';
+import { isUnknownState } from '../api/states';
 import type { CreateJob } from './job';
-import { inSeconds, itemNames, sentences } from './text';
+import { inSeconds, itemNames, sentences } from '../text';
 
 /** The result of one job. `output` is what the pipeline's `finish` made of a completed generation. */
 export type Outcome<T> =

@@ -1,9 +1,9 @@
-import { balanceBelow, type ServiceClient } from './api/client';
-import { GenerationError } from './api/errors';
-import { raceAbort, toResult } from './async';
-import type { StepGate } from './orders/slot-pool';
-import type { Clock } from './ports';
-import { amount } from './text';
+import { balanceBelow, type ServiceClient } from '../api/client';
+import { GenerationError } from '../api/errors';
+import { raceAbort, toResult } from '../async';
+import type { StepGate } from './slot-pool';
+import type { Clock } from '../ports';
+import { amount } from '../text';
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {

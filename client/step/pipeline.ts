@@ -1,18 +1,18 @@
-import { onAbort } from './async';
-import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from './ports';
+import { onAbort } from '../async';
+import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from '../ports';
 import { JobRun, type StepState } from './job-run';
-import type { Job } from './job';
-import { thrownOutcome, type Outcome } from './outcome';
-import { isBeyondLimit, SpendGuard, type SpendLimits } from './spend-guard';
-import type { Journal } from './orders/journal';
-import type { SlotPool } from './orders/slot-pool';
-import { Submission, type SubmissionStats } from './orders/submission';
-import type { StatusChecks } from './watch/status-requests';
-import { RollCall } from './watch/roll-call';
-import { Watcher } from './watch/watch';
-import { CancelledError, isOutage } from './api/errors';
-import type { Generation } from './api/generation';
-import type { ServiceClient } from './api/client';
+import type { Job } from '../jobs/job';
+import { thrownOutcome, type Outcome } from '../jobs/outcome';
+import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
+import type { Journal } from '../orders/journal';
+import type { SlotPool } from '../orders/slot-pool';
+import { Submission, type SubmissionStats } from '../orders/submission';
+import type { StatusChecks } from '../watch/status-requests';
+import { RollCall } from '../watch/roll-call';
+import { Watcher } from '../watch/watch';
+import { CancelledError, isOutage } from '../api/errors';
+import type { Generation } from '../api/generation';
+import type { ServiceClient } from '../api/client';
 
 /** Dependencies of the pipeline. */
 export interface PipelinePorts<T> {

@@ -1,5 +1,5 @@
-import type { GenerationError } from './api/errors';
-import type { Clock } from './ports';
+import type { GenerationError } from './errors';
+import type { Clock } from '../ports';
 
 /** The time before which no request of one kind may be sent, because the other side has named it (`Retry-After`). */
 export class Hold {

@@ -1,0 +1,28 @@
+/** A row of the data table that outlives the execution: one generation of an idempotency key. */
+
+/**
+ * The columns of the table, all of type text, in the order in which a new table shows them. An empty text and NULL mean
+ * the same, because a CSV file cannot tell them apart.
+ */
+export const TABLE_COLUMNS = [
+	'status',
+	'prompt',
+	'key',
+	'model',
+	'type',
+	'generation_id',
+	'execution_id',
+	'workflow_id',
+	'node_id',
+	'request',
+	'writer',
+] as const;
+
+export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
+
+/** One row is one generation. It exists from right before its creating request. */
+export interface Row extends RowFields {
+	id: number;
+	/** Milliseconds since the Unix epoch; `null` if the table does not tell. */
+	changedAt: number | null;
+}
