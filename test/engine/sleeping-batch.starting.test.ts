@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../nodes/shared/sleep/crash-recovery';
 import { killWave, sleepToEnd, wake, waveOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
@@ -13,7 +13,7 @@ const parameters = {
 
 /** n8n loaded the package so long ago. */
 const restarted = (seconds: number) =>
-	stage.leap((loadedAt + 1000 * seconds - wallClock.now()) / 1000);
+	stage.leap((loaded.at + 1000 * seconds - wallClock.now()) / 1000);
 
 it('a wave does not end before the crash recovery of an n8n that has just started', async () => {
 	let run = await execute(items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']), parameters);
@@ -33,7 +33,7 @@ describe('before the crash recovery of an n8n that has just loaded the package',
 	/** Wakes an execution, and returns how many seconds after the loading it is through. */
 	const wakesFor = async (run: Run) => {
 		await stage.engine.resume(run);
-		return (wallClock.now() - loadedAt) / 1000;
+		return (wallClock.now() - loaded.at) / 1000;
 	};
 
 	it('a wave does not end', async () => {

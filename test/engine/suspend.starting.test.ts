@@ -1,12 +1,12 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loadedAt } from '../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../nodes/shared/sleep/crash-recovery';
 import { waveOf } from './asleep';
 import { openKeyedStage } from './keyed';
 
 const { stage, tables } = openKeyedStage();
 
 /** Seconds since n8n loaded the package. */
-const age = () => (wallClock.now() - loadedAt) / 1000;
+const age = () => (wallClock.now() - loaded.at) / 1000;
 
 /** A wait that sleeps, and whose generation ends meanwhile, when n8n loaded the package so many seconds ago. */
 async function asleep(seconds: number) {

@@ -14,7 +14,7 @@ const STARTED_MS = 300_000;
 /** Where data tables are switched off, the wait must be over before n8n looks for dead executions, after a minute. */
 const TRIES_WITHOUT_TABLE = 8;
 /** When this process loaded the package, in milliseconds since the Unix epoch. */
-export const loadedAt = wallClock.now();
+export const loaded = { at: wallClock.now() };
 
 /**
  * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
@@ -48,6 +48,6 @@ function startingMs(): number {
 
 /** How long ago this process loaded the package; `Infinity` if the clock was set back since. */
 function ageMs(): number {
-	const ms = wallClock.now() - loadedAt;
+	const ms = wallClock.now() - loaded.at;
 	return ms < 0 ? Infinity : ms;
 }

@@ -63,7 +63,9 @@ export async function fetchResults(
 		if (awake || rows.has(itemIndex)) return [];
 		return [neverCreated(all, jobs[itemIndex], hasEnded(state.items, itemIndex), lastDeath)];
 	});
-	const first = firstFailure(failures);
+	// The error that ended the batch comes before those of the items that it has left out.
+	const own = failures.map((errors, itemIndex) => (state.items[itemIndex]?.end ? errors : []));
+	const first = [firstFailure(own), firstFailure(failures)].find((index) => index >= 0) ?? -1;
 	if (first >= 0 && !continuesOnError(step)) {
 		const outcomes = failures.map(
 			([error], itemIndex): Outcome<unknown> =>

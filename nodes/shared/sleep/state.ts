@@ -182,9 +182,19 @@ export function isState(value: unknown): value is SleepState {
 	return typeof batch === 'string' && typeof step === 'string' && Number.isInteger(run) && isTime;
 }
 
-/** n8n's error message for a wave that died; `null` for any other item. */
+/** The only key of the item that n8n's crash recovery puts in place of an output that was not stored. */
+const LOST_OUTPUT = 'isArtificialRecoveredEventItem';
+
+/** Why a helper execution died: n8n's error message, or that its output was not stored. `null` for any other item. */
 export function deathIn({ json }: INodeExecutionData): string | null {
-	return Object.keys(json).join() === 'error' ? String(json.error) : null;
+	switch (Object.keys(json).join()) {
+		case 'error':
+			return String(json.error);
+		case LOST_OUTPUT:
+			return 'n8n lost the result';
+		default:
+			return null;
+	}
 }
 
 /** The states of items that need no work, because they failed before the step fell asleep. */

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+
+import { playAsleep } from './play';
+import { sleepSchedule } from './schedule';
+import { SleepTally } from './tally';
+
+/**
+ * Extends the proof of `payment.property.test.ts` to steps that sleep: the nodes run in a simulated n8n, which is killed at
+ * any moment, while the service and the table fail and the user stops executions. `npm run proof` plays more schedules.
+ */
+
+it('no item of a step that sleeps is charged twice or lost, no matter when n8n is killed', async () => {
+	const tally = new SleepTally();
+	const property = fc.asyncProperty(sleepSchedule, async (schedule) => {
+		tally.add(await playAsleep(schedule));
+	});
+	await fc.assert(property, { numRuns: 150, seed: 20_260_101, includeErrorInReport: true });
+	// Check that the schedules exercised every failure.
+	const [step, guard, supervisor, wave] = tally.deaths;
+	expect(Math.min(step, guard, supervisor)).toBeGreaterThan(4);
+	expect(wave).toBeGreaterThan(25);
+	expect(tally.wentOn).toBeGreaterThan(8);
+	expect(tally.waits).toBeGreaterThan(15);
+	expect(tally.stops).toBeGreaterThan(5);
+	expect(tally.outages).toBeGreaterThan(10);
+	expect(tally.updates).toBeGreaterThan(0);
+	expect(tally.deletions).toBeGreaterThan(0);
+	expect(tally.limited).toBeGreaterThan(2);
+	expect(tally.uncertain).toBeGreaterThan(3);
+	expect(tally.refunds).toBeGreaterThan(20);
+});

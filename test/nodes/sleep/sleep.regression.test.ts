@@ -1,0 +1,86 @@
+import { outcomeOf } from './judge';
+import { playAsleep } from './play';
+import { calm, type Death, type SleepSchedule } from './schedule';
+import type { SleepWorld } from './world';
+
+/** Schedules of steps that sleep that once broke a promise, and those that show what n8n leaves no way to heal. */
+
+const restart = { downMs: 1_000, tablesMs: 200, recoveryMs: 50, amendMs: 5 };
+
+const outcomesOf = (world: SleepWorld) => {
+	const { items, text } = world.resultOf(world.step);
+	return items?.map((item) => outcomeOf(item).status ?? outcomeOf(item).code) ?? text;
+};
+
+/** Kills n8n at each moment of the executions of a depth, each time in another schedule. */
+async function killedAtEach(depth: number, schedule: Partial<SleepSchedule> = {}) {
+	const ends = new Set<string>();
+	for (let nth = 0; ; nth++) {
+		const deaths: Death[] = [{ depth, nth, restart }];
+		const world = await playAsleep({ ...calm, items: ['made'], seconds: 60, ...schedule, deaths });
+		if (world.died.length === 0) return { ends, moments: nth };
+		const [{ stepSleeps, forgets }] = world.died;
+		if (stepSleeps && !forgets) ends.add(JSON.stringify(outcomesOf(world)));
+	}
+}
+
+it.each([
+	['a supervisor', 2],
+	['a wave or the results', 3],
+])('a batch goes on by itself, at whatever moment of %s n8n is killed once', async (_, depth) => {
+	const { ends, moments } = await killedAtEach(depth);
+	expect([...ends]).toEqual(['["completed"]']);
+	expect(moments).toBeGreaterThan(20);
+});
+
+it('a suspended wait goes on by itself, at whatever moment of a wave n8n is killed once', async () => {
+	const { ends, moments } = await killedAtEach(3, { node: 'wait', seconds: 200 });
+	expect([...ends]).toEqual(['["completed"]']);
+	expect(moments).toBeGreaterThan(10);
+});
+
+it('a batch that its first error ends shows that error, and not that of an item that it left unsent', async () => {
+	const world = await playAsleep({
+		...calm,
+		items: ['fails once', 'ends otherwise', 'fails'],
+		seconds: 60,
+		limit: 3,
+		stopOnError: true,
+		retriesOnFailure: 1,
+		databaseMs: 20,
+	});
+	expect(outcomesOf(world)).toMatch(/generation_(ended|failed)/);
+	expect(outcomesOf(world)).not.toContain('ended before this item was created');
+});
+
+it('a generation that failed counts for the limit if the next wave dies', async () => {
+	for (const nth of [40, 60, 80, 100, 120]) {
+		await playAsleep({
+			...calm,
+			items: ['fails once', 'fails', 'made'],
+			retriesOnFailure: 1,
+			maxNewGenerations: 4,
+			deaths: [{ depth: 3, nth, restart }],
+		});
+	}
+});
+
+it('what a wave spent that died counts for the limit, also if requests were sent again before', async () => {
+	for (const nth of [40, 60, 80, 100, 120]) {
+		await playAsleep({
+			...calm,
+			items: ['answer lost', 'answer lost', 'made'],
+			limit: 1,
+			onUncertainCharge: 'resubmit',
+			maxNewGenerations: 4,
+			deaths: [{ depth: 3, nth, restart }],
+		});
+	}
+});
+
+it('no ID is lost if n8n is killed while the guard returns the results, although the step cannot get them', async () => {
+	// The judge looks for the ids.
+	const { ends, moments } = await killedAtEach(1);
+	expect(ends.size).toBeGreaterThan(0);
+	expect(moments).toBeGreaterThan(30);
+});
