@@ -6,7 +6,7 @@ import type { VirtualTime } from '../../support/virtual-time';
 /** How long a writer waits between two reads of a key that others claim at the same time. */
 const SETTLE_MS = 300;
 
-/** How long one may take to delete a row of its own because another row of the key was first. */
+/** How long one may take to delete a row whose request does not leave: another was first, or the step ends. */
 const LOSING_MS = 3_000;
 
 /** What became of a row since it says that its request is sent. */
@@ -34,12 +34,16 @@ export class Claims {
 		return this.rows(writer).map(({ key }) => Number(key));
 	}
 
-	/** Those whose request has left, or is about to. */
-	keysThatMayHaveLeft(writer: string): number[] {
+	/**
+	 * Those whose request has left, or is about to.
+	 *
+	 * @param mayEnd true if the step may have ended a moment ago
+	 */
+	keysThatMayHaveLeft(writer: string, mayEnd: boolean): number[] {
 		const rows = this.rows(writer).filter((row) => {
 			const claim = this.byWriter.get(row.writer);
 			const hasRival = this.table.rows.some(({ id, key }) => key === row.key && id !== row.id);
-			const busyUntil = (claim?.busyUntil ?? Infinity) + (hasRival ? LOSING_MS : 0);
+			const busyUntil = (claim?.busyUntil ?? Infinity) + (hasRival || mayEnd ? LOSING_MS : 0);
 			return claim?.hasLeft || this.time.now() <= busyUntil;
 		});
 		return rows.map(({ key }) => Number(key));
@@ -52,7 +56,11 @@ export class Claims {
 		for (const one of claimed) this.byWriter.set(one, { hasLeft: false, busyUntil: Infinity });
 		const asked = new Set(keys.map(Number));
 		const read = this.rows(writer).filter(({ key }) => asked.has(Number(key)));
-		const busy = [...claimed, ...read.map((row) => row.writer)].flatMap(
+		// A row whose request does not leave is deleted by its writer's name.
+		const named = changes.flatMap(({ where }) =>
+			where.conditions.map(([, value]) => String(value)),
+		);
+		const busy = [...claimed, ...named, ...read.map((row) => row.writer)].flatMap(
 			(one) => this.byWriter.get(one) ?? [],
 		);
 		busy.forEach((claim) => (claim.busyUntil = Infinity));
@@ -70,8 +78,8 @@ export class Claims {
 	/** A process is paused, or all of them: what it is busy with takes longer. */
 	delay(ms: number, writer = ''): void {
 		for (const [one, claim] of this.byWriter) {
-			const isBusy = one.startsWith(writer) && this.time.now() <= claim.busyUntil;
-			if (isBusy) claim.busyUntil += ms;
+			const isBusy = this.time.now() <= claim.busyUntil + LOSING_MS;
+			if (isBusy && one.startsWith(writer)) claim.busyUntil += ms;
 		}
 	}
 

@@ -80,7 +80,7 @@ export class KeyedExecution {
 		world.note('kill', `${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
-		for (const key of world.mayHaveLeft(`${this.writer}.`)) world.unsure.add(key);
+		for (const key of world.mayHaveLeft(`${this.writer}.`, this.mayEnd)) world.unsure.add(key);
 	}
 
 	private pause(ms: number): void {
@@ -90,7 +90,13 @@ export class KeyedExecution {
 		this.process.pause(ms);
 		world.claims.delay(ms, `${this.writer}.`);
 		if (ms < LONG_PAUSE_MS) return;
-		for (const key of world.mayHaveLeft(`${this.writer}.`)) world.doubtful.add(key);
+		for (const key of world.mayHaveLeft(`${this.writer}.`, this.mayEnd)) world.doubtful.add(key);
+	}
+
+	private get mayEnd(): boolean {
+		const { brokenDownloads, lost, schedule } = this.world;
+		const mayFail = brokenDownloads + lost + schedule.fails + schedule.refused > 0;
+		return this.stop.signal.aborted || (this.planned.stopOnError && mayFail);
 	}
 
 	private timeOut(): void {

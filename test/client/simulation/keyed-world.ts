@@ -200,9 +200,9 @@ export class KeyedWorld {
 	}
 
 	/** Keys whose request a writer may have sent, or is about to. A user who edits the table may have hidden its rivals. */
-	mayHaveLeft(writer: string): number[] {
+	mayHaveLeft(writer: string, mayEnd: boolean): number[] {
 		const { claims, deeds } = this;
-		return deeds > 0 ? claims.keys(writer) : claims.keysThatMayHaveLeft(writer);
+		return deeds > 0 ? claims.keys(writer) : claims.keysThatMayHaveLeft(writer, mayEnd);
 	}
 
 	tell(line: string): void {
