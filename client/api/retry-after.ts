@@ -1,6 +1,6 @@
 import type { ServiceResponse } from '../ports';
 
-/** A number of seconds, or a date with a time of day. Anything else is ignored, as a negative number is. */
+/** Values of `Retry-After`: seconds, or a date with a time of day. Anything else, such as a negative number, is ignored. */
 const SECONDS = /^\s*\d+(\.\d*)?\s*$/;
 const DATE = /\d:\d\d/;
 const YEAR_MS = 31_536_000_000;

@@ -232,8 +232,8 @@ export class Journal {
 	}
 
 	/**
-	 * True if another workflow or node has a generation of the same key and request. Only one of this step is reused. Valid
-	 * once the order was read or claimed.
+	 * True if another workflow or node has a generation of this key and request, which is not reused. Valid once the order
+	 * was read or claimed.
 	 */
 	existsElsewhere({ key, requests }: Order): boolean {
 		return this.rowOf(key)?.existsElsewhere(requests) ?? false;

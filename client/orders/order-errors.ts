@@ -130,7 +130,7 @@ export function unavailable(error: unknown): unknown {
 export const RENEW_TABLE =
 	'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again';
 
-/** Builds the error for a table that loses changes to a row or, without `id`, inserted rows. */
+/** Builds the error for a table that does not save: changes of the row `id` or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {
 	const symptom =
 		id === undefined

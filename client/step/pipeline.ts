@@ -81,7 +81,7 @@ export interface PipelineResult<T> {
 	stats: PipelineStats;
 }
 
-/** The only batch loop. Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
+/** Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
 export async function runPipeline<T>(
 	jobs: Job[],
 	ports: PipelinePorts<T>,

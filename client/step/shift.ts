@@ -1,8 +1,8 @@
 import type { Clock, Progress, SleepDecision } from '../ports';
 
 /**
- * Decides when a step that may sleep goes to sleep. A shift is the time between two sleeps, in which the step submits
- * and collects. It ends when no generation is due to end soon.
+ * Decides when a step that may sleep goes to sleep. A shift is the time that a wave is awake: it submits and collects, and
+ * ends when no generation is due to end soon.
  */
 
 /** How often the decision is made. */
@@ -18,7 +18,7 @@ const LONGEST_SLEEP_MS = 1_800_000;
 const LEAD_PART = 0.03;
 /** Shorter generations are waited for without a limit: sleeping would leave their slots idle too often. */
 const QUICK_MS = 150_000;
-/** For longer generations, the part of the last sleep for which a shift may wait. */
+/** For longer generations, a shift stays awake for at most this part of the length of the sleep before it. */
 const AWAKE_PART = 0.16;
 /** While no duration is known, the next sleep lasts this part of the longest wait so far. */
 const UNKNOWN_PART = 1 / 6;
@@ -31,7 +31,7 @@ const SHORTER = 0.97;
 /** Number of durations to remember. */
 const MOST_DURATIONS = 15;
 
-/** State of the shifts so far. Plain data, because it is stored while the execution sleeps. */
+/** What a shift needs to know of earlier ones. The durations are stored while the execution sleeps. */
 interface ShiftState {
 	/** Length of the sleep before this shift, in milliseconds; 0 before the first one. */
 	sleptMs: number;
@@ -39,7 +39,7 @@ interface ShiftState {
 	durations: number[];
 }
 
-/** One shift of a sleeping batch. */
+/** Decides when a wave goes to rest, and learns how long generations take. */
 export class Shift implements SleepDecision {
 	/**
 	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if its jobs
@@ -57,7 +57,7 @@ export class Shift implements SleepDecision {
 		this.durations = [...state.durations];
 	}
 
-	/** The durations for the state of the next shift. */
+	/** The newest durations, to be stored for the next shift. */
 	get lastDurations(): number[] {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
@@ -102,7 +102,7 @@ export class Shift implements SleepDecision {
 		return usual <= QUICK_MS || awakeMs < AWAKE_PART * this.state.sleptMs;
 	}
 
-	/** Milliseconds until the next generation is due to end. `Infinity` if none is running. */
+	/** Milliseconds until the next generation is expected to end. `Infinity` if none is running. */
 	private nextEndMs(ages: number[]): number {
 		const usual = median(this.durations);
 		if (ages.length === 0) return Infinity;

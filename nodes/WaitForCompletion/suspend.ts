@@ -170,7 +170,7 @@ function checksOf({ checks }: WaitState): StatusChecks {
 	return new Map(Object.entries(checks));
 }
 
-/** The plans, with the time since when the step has waited. */
+/** The plans, with the time at which the wait of the step began. */
 function sinceThen(plans: Plan[], waitingSinceMs: number): Plan[] {
 	return plans.map(({ job, ...others }) => ({ ...others, job: { ...job, waitingSinceMs } }));
 }

@@ -95,7 +95,7 @@ export function toPlainValue(field: string, value: unknown): unknown {
 /** Identifies an n8n expression by its content, because some models give braces in prompts a meaning. */
 const N8N_EXPRESSION =
 	/\$(json|input|node|item|itemIndex|binary|vars|env|execution|workflow|prevNode|parameter|runIndex|today|now|fromAI)\b|\$\(\s*["'`]|\bDateTime\./;
-/** Longer texts, in characters, are not searched for expressions: nobody writes them by hand. */
+/** Texts with more characters than this are not searched for expressions: nobody writes them by hand. */
 const MAX_WRITTEN = 50_000;
 
 /**
@@ -202,7 +202,7 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	throw invalid(field, `one of ${allowed.join(', ')}`, value);
 }
 
-/** A server rejects a longer URL in a way that looks like a wrong Base URL. IDs are UUIDs (spec 2.1). */
+/** Maximum length of an ID; real ones are UUIDs (spec 2.1). A server's error for a longer URL looks like a wrong Base URL. */
 const LONGEST_ID = 500;
 
 /**

@@ -111,8 +111,8 @@ export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 /**
  * Sends a request. A request that is aborted while the credential is being read is not sent.
  *
- * `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop it has
- * `GRACE_AFTER_STOP_MS` at most. n8n would abort it on Stop, so n8n gets a different signal.
+ * `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop,
+ * `GRACE_AFTER_STOP_MS` are left for it. n8n aborts requests on Stop, so n8n is given the signal of this request alone.
  *
  * @param read reads the credential
  * @param options the request, with its path as its URL
@@ -147,8 +147,7 @@ async function exchange(
 		request.signal.throwIfAborted();
 		handedOver = true;
 		const located = { ...options, url: `${address}${options.url}` };
-		// n8n would read the credential again, and it may have been edited since. This key belongs to this Base
-		// URL.
+		// The credential as it was read: n8n would read it again, and it may have been edited since.
 		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 		const override = { credentialsDecrypted };
 		const { httpRequestWithAuthentication } = n8n.helpers;
@@ -212,7 +211,7 @@ async function firstByte(
 	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
 }
 
-/** Checks the headers first. Without length headers, counts the bytes of the body until there are two. */
+/** True if a body is exactly one byte: its headers say so, or else its bytes are counted until there are two. */
 async function isOneByte(
 	headers: Record<string, string | undefined>,
 	body: ByteStream,
@@ -241,7 +240,7 @@ export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>
 	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
-/** A URL of n8n that works without a login. The service may quote it in any encoding, also in an error of a later check. */
+/** The signed URL of a file in n8n: it works without a login. The service may quote it in any error, in any encoding. */
 const SIGNED_URL = /[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
 
 /** Replaces secrets in every string of a JSON value. */

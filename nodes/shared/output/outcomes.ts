@@ -40,8 +40,7 @@ function generationsOf(outcomes: Outcomes): KnownGeneration[] {
 }
 
 /**
- * Returns the ids from the user that no status check of the step has confirmed. They may exist, or be typing
- * mistakes.
+ * Returns the ids entered by the user that no status check of the step has confirmed. They may be typing mistakes.
  */
 export function uncheckedIds(outcomes: Outcomes): string[] {
 	const known = generationsOf(

@@ -101,7 +101,7 @@ export async function runToEnd(
 	return [outputItems(step, all)];
 }
 
-/** The outcome of a job, with the item and the job that it belongs to. */
+/** An outcome with its item, and with its job if the item was run. */
 type JobOutcome = Outcome<Output> & { itemIndex: number; job?: Job };
 
 /** The generations that the outcomes show as charged, with the jobs that created them. */
@@ -204,7 +204,7 @@ async function recordOf(
  * Runs jobs for a short time.
  *
  * @param mostMs milliseconds
- * @returns the jobs that are not through
+ * @returns the jobs that have not ended
  * @throws NodeApiError as the step itself does, if an error stops the step first
  */
 export async function runBriefly(

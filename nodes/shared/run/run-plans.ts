@@ -139,7 +139,7 @@ export async function runPlans(
 		);
 	const result = await withSlots(step, run);
 	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
-	// n8n keeps no hints of a step that has slept.
+	// Logged as well: n8n keeps no hints of a step that has slept.
 	const { repeated } = result.stats;
 	if (repeated.length > 0) step.n8n.logger.warn(chargedAgain(step, repeated));
 	reportUnexpected(

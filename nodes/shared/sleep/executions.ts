@@ -18,7 +18,7 @@ type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
 
 /**
- * Returns the step that sleeps, as a wave works for it.
+ * Returns the step that sleeps, for a helper execution that works for it.
  *
  * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
  * helper workflow does not know the secret of the step, or if the sleep is not stored in time

@@ -106,7 +106,7 @@ async function runRole(
 /** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
 const BRIEF_MS = 10_000;
 
-/** What a supervisor waits for always sleeps: it must be asleep before that ends. It stays awake for brief results. */
+/** A wave always sleeps first, so that its supervisor is asleep before it ends. Brief results do not. */
 async function sleepUntil(helper: Step, { wakeAt, by }: WaveOrder): Promise<void> {
 	const pauseMs = wakeAt - wallClock.now();
 	if (by || pauseMs > BRIEF_MS) return await helper.n8n.putExecutionToWait(new Date(wakeAt));

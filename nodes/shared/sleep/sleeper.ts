@@ -23,7 +23,7 @@ export interface Sleeper<State extends SleepState = SleepState> {
 	work(step: Step, planned: Plan[], state: State): Promise<Report>;
 	/** The last chance to write what a wave could not, after the user has stopped the step. */
 	stopped?(step: Step, report: Report): Promise<void>;
-	/** The ids that only a wave of a stopped step still knows. */
+	/** Ids of charged generations without a row, to be logged when the step was stopped. */
 	lost?(state: State): string[];
 	/** Fetches the results when all items have ended. Throws `NodeApiError` as the step does. */
 	results(step: Step, plans: Array<Result<Plan[]>>, state: State): Promise<INodeExecutionData[][]>;

@@ -24,7 +24,7 @@ const ROLES = [
 
 export type Role = (typeof ROLES)[number];
 
-/** The role that the hidden parameter names; `null` for a step of a user's workflow. */
+/** The role that the hidden parameter names; `null` for none, and for one that this release does not know. */
 export function roleOf(parameter: unknown): Role | null {
 	return ROLES.find((role) => role === parameter) ?? null;
 }
@@ -56,7 +56,7 @@ export interface SleepState {
 	run: number;
 	/** True if the output may have files. */
 	hasFiles: boolean;
-	/** What is known of the items. A report has only what has changed. */
+	/** What is known of the items. A wave reports only what has changed, and a supervisor reports all. */
 	items: ItemStates;
 	/** True if nothing is left but to fetch the results. */
 	over: boolean;
@@ -152,7 +152,7 @@ export interface Message {
 	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
-	/** From a supervisor that n8n takes for dead: it sleeps. */
+	/** The helper execution sleeps. n8n replaces this by its result, unless that was lost. */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;

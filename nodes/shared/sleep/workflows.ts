@@ -12,7 +12,7 @@ import { COLLECTIONS, ROLE_PARAMETER, type Role } from './state';
  * The guard is awake only when a supervisor has ended. If n8n dies in one of these moments, n8n wakes the step with an
  * error of its own, which ends it. The next run of the same items reuses what the table has.
  *
- * Both are a line of nodes and not a loop because of how n8n handles crashes. n8n detects a crash in the middle of a node
+ * Guard and supervisor are lines of nodes and not loops because of how n8n handles crashes. n8n detects a crash in the middle of a node
  * only if that node never ran before. In a loop, n8n would return the output of an earlier wave as the result.
  */
 
