@@ -72,17 +72,6 @@ const saboteurs: Saboteur[] = [
 		undisturbed,
 	],
 	[
-		'n8n does not see that an execution has died',
-		/does not end/,
-		({ n8n }) => {
-			const find = n8n.find.bind(n8n);
-			n8n.find = (id) => {
-				const found = find(id);
-				return found?.status === 'crashed' || found?.status === 'error' ? undefined : found;
-			};
-		},
-	],
-	[
 		'a batch that was stopped seems to sleep on',
 		/a request is sent after the stop/,
 		({ n8n }) => {
