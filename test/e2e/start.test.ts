@@ -26,7 +26,7 @@ async function start(): Promise<{ service: Service; url: string }> {
 		cwd: repository,
 		logFile: join(folder, 'start.log'),
 	});
-	await service.until(() => service.output.includes('Press Ctrl+C to stop everything'), 400_000);
+	await service.until(() => service.output.includes('To stop everything, press Ctrl+C'), 400_000);
 	const url = /^n8n +(\S+)/m.exec(service.output)?.[1];
 	if (!url) throw new Error(`No address in:\n${service.output}`);
 	return { service, url };
@@ -76,7 +76,8 @@ async function runToEnd(rest: Rest, id: string, trigger = button, json?: IDataOb
  * Checks that uploads and messages are on the pages that the banner names, and that an agent draws what it is asked to.
  */
 async function expectStandIns(rest: Rest, output: string): Promise<void> {
-	const [, bucket] = /S3 stand-in +(\S+)/.exec(output.slice(output.lastIndexOf('Stand-ins'))) ?? [];
+	const [, bucket] =
+		/S3 stand-in +(\S+)/.exec(output.slice(output.lastIndexOf('Other services'))) ?? [];
 	expect((await http.get<string>(bucket)).data).toContain('<Key>pictures/harbor-dawn.png</Key>');
 	const [, telegram] = /Telegram stand-in +(http\S+)/.exec(output) ?? [];
 	expect((await http.get<string>(telegram)).data).toContain('Picture of the day');

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AxiosResponse } from 'axios';
 import { http } from '../http';
 
@@ -50,6 +51,9 @@ export class RestError extends Error {
 /** n8n answers some requests only when an execution has ended. In milliseconds. */
 const longestRequest = 5 * 60_000;
 
+/** How often a path is read while n8n says that it is not ready. */
+const MOST_TRIES = 15;
+
 /** A client of the REST API that n8n's editor uses. */
 export class Rest {
 	private cookie = '';
@@ -81,15 +85,26 @@ export class Rest {
 		path: string,
 		data?: unknown,
 	): Promise<AxiosResponse<Buffer>> {
-		const response = await http.request<Buffer>({
-			method,
-			url: `${this.url}${path}`,
-			data,
-			headers: { cookie: this.cookie || undefined },
-			responseType: 'arraybuffer',
-			timeout: longestRequest,
-			timeoutErrorMessage: `n8n has not answered ${method} ${path} within ${longestRequest / 60_000} min`,
-		});
+		const send = async () =>
+			await http.request<Buffer>({
+				method,
+				url: `${this.url}${path}`,
+				data,
+				headers: { cookie: this.cookie || undefined },
+				responseType: 'arraybuffer',
+				timeout: longestRequest,
+				timeoutErrorMessage: `n8n has not answered ${method} ${path} within ${longestRequest / 60_000} min`,
+			});
+		let response = await send();
+		// On a busy machine, n8n says for a moment that its database is not ready.
+		for (
+			let tries = 1;
+			response.status === 503 && method === 'GET' && tries < MOST_TRIES;
+			tries++
+		) {
+			await sleep(2_000);
+			response = await send();
+		}
 		const { status } = response;
 		if (status >= 300) throw new RestError(status, `${method} ${path}`, response.data.toString());
 		return response;
