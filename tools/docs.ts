@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 
 import { BY_CODE } from '../client/api/error-table';
-import manifest from '../package.json';
+import { ownNodes } from './own-nodes';
 import { listOf, tableOf, writeSections, type Row } from './tables';
+
+const ownDescriptions = ownNodes.map(({ description }) => description);
 
 /** Defaults that differ from those of a field in the form. */
 const DEFAULTS: Record<string, string> = {
@@ -26,7 +28,7 @@ export function codeSections(): Map<string, string> {
 }
 
 function nodeRows(): Row[] {
-	return manifest.n8n.nodes.map(nodeIn).map(({ displayName, description }) => ({
+	return ownDescriptions.map(({ displayName, description }) => ({
 		node: `**${displayName}**`,
 		'what it does': description ?? '',
 	}));
@@ -41,7 +43,7 @@ const MAIN_FIELDS = [
 
 /** The nodes that create, which have a model and a prompt. */
 function creatingNodes(): Array<INodeType['description']> {
-	return manifest.n8n.nodes.map(nodeIn).filter(({ properties }) => isIn(properties, 'prompt'));
+	return ownDescriptions.filter(({ properties }) => isIn(properties, 'prompt'));
 }
 
 function mainFieldRows(): Row[] {
@@ -89,14 +91,6 @@ function optionRows(collection: string): Row[] {
 
 function textOf({ description, hint }: INodeProperties): string {
 	return description ?? hint ?? '';
-}
-
-/** @param file the built file that package.json names */
-function nodeIn(file: string): INodeType['description'] {
-	const source = join(__dirname, '..', file.replace(/^dist/, '').replace(/js$/, 'ts'));
-	// eslint-disable-next-line @typescript-eslint/no-require-imports
-	const [Node] = Object.values(require(source) as Record<string, new () => INodeType>);
-	return new Node().description;
 }
 
 function isIn(properties: INodeProperties[], name: string): boolean {

@@ -26,6 +26,18 @@ const IS_PAID_TWICE = /Key \d+ is paid besides/;
 const IS_CALLED_UNCERTAIN =
 	/uncertain_charge|called uncertain, but everything is known|called uncertain, although it is on record/;
 
+/** A writer has died, and a user has freed its row: three executions want to take it over. */
+const claimedByHand: Partial<KeyedSchedule> = {
+	keys: [0],
+	tableMs: 400,
+	tableFails: 0,
+	edits: [{ atMs: 3_000, key: 0, deed: 'write the status claimed', newest: false }],
+	executions: [
+		{ ...calm, diesAfterMs: 750 },
+		...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000 })),
+	],
+};
+
 const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 	[
 		'a request is sent twice',
@@ -121,16 +133,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 				return rows.map((row) => ({ ...row, ...claims.find(({ id }) => id === row.id)?.set }));
 			},
 		}),
-		{
-			keys: [0],
-			tableMs: 400,
-			tableFails: 0,
-			edits: [{ atMs: 3_000, key: 0, deed: 'write the status claimed', newest: false }],
-			executions: [
-				{ ...calm, diesAfterMs: 750 },
-				...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000 })),
-			],
-		},
+		claimedByHand,
 	],
 	[
 		'a row says that its generation has failed',
@@ -238,16 +241,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 			const isCompared = match === 'all' && conditions[0][0] === 'id';
 			return isCompared ? { ...one, where: { match, conditions: [conditions[0]] } } : one;
 		}),
-		{
-			keys: [0],
-			tableMs: 400,
-			tableFails: 0,
-			edits: [{ atMs: 3_000, key: 0, deed: 'write the status claimed', newest: false }],
-			executions: [
-				{ ...calm, diesAfterMs: 750 },
-				...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000 })),
-			],
-		},
+		claimedByHand,
 	],
 	[
 		'a compare-and-set never hits',

@@ -56,14 +56,24 @@ async function run(): Promise<Execution> {
 	return await stage.executions.ended(await stage.executions.run(workflow, button));
 }
 
-/** Clicks a button of the credential, and returns the window that it opens. */
-async function connect(name: string): Promise<Page> {
+/**
+ * Clicks a button of the credential, and returns the window that it opens. n8n closes the window
+ * again, with a notification, if it could not prepare the sign-in: a person clicks once more.
+ */
+async function connect(name: string, clicks = 3): Promise<Page> {
 	const dialog = editor.part('editCredential-modal');
 	const opened = editor.page.waitForEvent('popup');
 	await dialog.getByRole('button', { name, exact: true }).click();
 	const popup = await opened;
-	await popup.getByText('asks to use the connector').waitFor();
-	return popup;
+	try {
+		await popup.getByText('asks to use the connector').waitFor();
+		return popup;
+	} catch (error) {
+		const said = await editor.page.getByRole('alert').allInnerTexts();
+		console.warn(`n8n ended the sign-in: ${said.join('; ') || String(error)}`);
+		if (!popup.isClosed() || clicks === 1) throw error;
+		return await connect(name, clicks - 1);
+	}
 }
 
 /** Returns what the tool told the agent, as the workflow shows it. */

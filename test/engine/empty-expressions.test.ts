@@ -7,7 +7,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { allNodes } from '../support/all-nodes';
+import { ownNodes } from '../../tools/own-nodes';
 import type { NodeName } from '../support/workflow';
 import { openStage, prompts } from './stage';
 
@@ -72,7 +72,7 @@ function inField({ type }: INodeProperties, value: string): NodeParameterValueTy
 	return type === 'resourceLocator' ? { __rl: true, mode: 'id', value } : value;
 }
 
-const fields = allNodes.flatMap(fieldsOf);
+const fields = ownNodes.flatMap(fieldsOf);
 const item: IDataObject = {
 	id: 'unknown',
 	prompt: 'A boat',

@@ -103,7 +103,7 @@ describe('a suspended batch', () => {
 		const list = boats(100).map((item) => ({ ...item, more: 'x'.repeat(2000) }));
 		const first = await execute(list, asleep());
 		const size = ({ record }: Run) => JSON.stringify([record.state.data, record.workflow]).length;
-		expect(size(waveOf(stage, first))).toBeLessThan(9_000);
+		expect(size(waveOf(stage, first))).toBeLessThan(8_000);
 		expect(size(helperOf(stage, first))).toBeLessThan(60_000);
 	});
 

@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { allNodes, nodeNamed } from '../support/all-nodes';
+import { nodeNamed, ownNodes } from '../../tools/own-nodes';
 import type { NodeName } from '../support/workflow';
 
 /** Which fields a form shows, and when. n8n drops the values of hidden fields. */
@@ -197,7 +197,7 @@ describe('the credential', () => {
 });
 
 it('required fields are marked: n8n asks for them before it runs a node', () => {
-	const required = allNodes.flatMap(({ description: { name, properties } }) => {
+	const required = ownNodes.flatMap(({ description: { name, properties } }) => {
 		const fields = properties.filter((field) => field.required).map((field) => field.name);
 		return fields.length > 0 ? [[name, [...new Set(fields)]]] : [];
 	});

@@ -1,7 +1,7 @@
 import { Workflow, type INode, type INodeParameters } from 'n8n-workflow';
 
 import type { NodeName } from '../support/workflow';
-import { nodeNamed } from '../support/all-nodes';
+import { nodeNamed } from '../../tools/own-nodes';
 
 /** Returns the text under a node's name on the canvas, rendered as in the editor. */
 function subtitle(name: NodeName, parameters: INodeParameters): unknown {

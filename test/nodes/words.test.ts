@@ -1,9 +1,9 @@
 import { sublimeSearch } from '@n8n/utils/search/sublime-search';
-import { NodeHelpers, type INode, type INodeProperties } from 'n8n-workflow';
+import { NodeHelpers, type CodexData, type INode, type INodeProperties } from 'n8n-workflow';
 
 import { toAiTool } from '../engine/support/ai-tool';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { allCodices, allNodes } from '../support/all-nodes';
+import { nodeFiles, ownNodes } from '../../tools/own-nodes';
 
 /** Returns every text in a form with its path. Names and values are skipped, because users do not see them. */
 function textsIn(value: unknown, path: string): Array<[string, string]> {
@@ -31,11 +31,11 @@ function fieldsIn(properties: INodeProperties[]): INodeProperties[] {
 }
 
 const fields = [
-	...allNodes.map(({ description }) => description),
+	...ownNodes.map(({ description }) => description),
 	new MediaGenerationApi(),
 ].flatMap(({ properties }) => fieldsIn(properties));
 
-const texts = allNodes.flatMap(({ description }) => textsIn(description, description.name));
+const texts = ownNodes.flatMap(({ description }) => textsIn(description, description.name));
 
 describe('the texts of the forms', () => {
 	it('contain nothing that n8n would render as HTML', () => {
@@ -74,7 +74,7 @@ describe('the texts of the forms', () => {
 });
 
 describe('as the tool of an agent', () => {
-	it.each(allNodes.map((node) => [node.description.displayName, node] as const))(
+	it.each(ownNodes.map((node) => [node.description.displayName, node] as const))(
 		'%s promises no file, and says what a call costs',
 		(_, node) => {
 			const { description } = toAiTool(node).description;
@@ -86,7 +86,7 @@ describe('as the tool of an agent', () => {
 
 	it('the fields that would have no effect are not shown', () => {
 		const shown = (name: string, tool: boolean) => {
-			const [image] = allNodes;
+			const [image] = ownNodes;
 			const { description } = tool ? toAiTool(image) : image;
 			const options = description.properties.find((field) => field.name === 'options')?.options;
 			const field = [...description.properties, ...((options ?? []) as INodeProperties[])].find(
@@ -110,9 +110,10 @@ describe('as the tool of an agent', () => {
  * with Generation. Users do not see aliases.
  */
 describe('the search of the node panel', () => {
-	const items = allNodes.map(({ description: { displayName } }, index) => ({
+	const codices = nodeFiles.map((file) => jest.requireActual<CodexData>(`${file}.json`));
+	const items = ownNodes.map(({ description: { displayName } }, index) => ({
 		key: displayName,
-		properties: { displayName, codex: allCodices[index] },
+		properties: { displayName, codex: codices[index] },
 	}));
 	const found = (words: string) => sublimeSearch(words, items).map(({ item }) => item.key);
 

@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { playAsleep } from './play';
 import { adding, running, setting, table, type Sabotage } from './sabotage';
-import { sleepSchedule, type SleepSchedule } from './schedule';
+import { calm, sleepSchedule, type SleepSchedule } from './schedule';
 
 /**
  * Proves that the proof of `sleep.property.test.ts` sees what it promises to see. Each saboteur breaks the simulated n8n or
@@ -13,13 +13,9 @@ const SCHEDULES = 120;
 
 type Saboteur = [name: string, breaks: RegExp, sabotage: Sabotage, when?: Partial<SleepSchedule>];
 
+const { deaths, stop, deletesRowsAfterMs, updatesAfterMs, outage, tables } = calm;
 const undisturbed: Partial<SleepSchedule> = {
-	deaths: [],
-	stop: null,
-	deletesRowsAfterMs: null,
-	updatesAfterMs: null,
-	outage: null,
-	tables: null,
+	...{ deaths, stop, deletesRowsAfterMs, updatesAfterMs, outage, tables },
 };
 const creates: Partial<SleepSchedule> = { ...undisturbed, node: 'create' };
 const stopped: Partial<SleepSchedule> = {

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
-import type { IDataObject, INodeExecutionData, INodeType } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { loaded } from '../../../nodes/shared/sleep/crash-recovery';
 import { seededRandom, type Random } from '../../../sandbox/basics/random';
+import { nodeNamed } from '../../../tools/own-nodes';
 import { DataTables } from '../../engine/support/data-table';
 import { networkError, noSlot, refusal } from '../../support/answers';
 import { answerLost, FakeService } from '../../support/fake-service';
@@ -15,17 +15,9 @@ import type { SleepSchedule } from './schedule';
 import { itemsOf, promptOf, workflowOf } from './step';
 
 const nodeTypes = {
-	[ownType('imageGeneration')]: nodeType('ImageGeneration'),
-	[ownType('waitForCompletion')]: nodeType('WaitForCompletion'),
+	[ownType('imageGeneration')]: nodeNamed('imageGeneration'),
+	[ownType('waitForCompletion')]: nodeNamed('waitForCompletion'),
 };
-
-/** With the extension: beside each node is a JSON file of the same name. */
-function nodeType(name: string): INodeType {
-	const file = join(__dirname, '../../../nodes', name, `${name}.node.ts`);
-	// eslint-disable-next-line @typescript-eslint/no-require-imports
-	const module = require(file) as Record<string, new () => INodeType>;
-	return new module[name]();
-}
 
 /** A death of n8n, and what it hit. */
 interface Died {
