@@ -26,8 +26,8 @@ const LEAST_LEFT_MS = 1_000;
 /** Maximum time for the status check of a generation after a sleep, with all of its retries. */
 const AFTER_SLEEP_MS = 100_000;
 
-/** State that all jobs of a step share. */
-export interface StepState {
+/** What all jobs of a step share. */
+export interface SharedByJobs {
 	clock: Clock;
 	/** When the step began. */
 	startedAt: number;
@@ -51,7 +51,7 @@ export class JobRun {
 
 	constructor(
 		readonly job: Job,
-		private readonly step: StepState,
+		private readonly shared: SharedByJobs,
 	) {}
 
 	/**
@@ -59,14 +59,14 @@ export class JobRun {
 	 * has lost it.
 	 */
 	get known(): KnownGeneration | null {
-		const { job, order, step, watch } = this;
+		const { job, order, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
 		if (job.kind === 'create') {
-			const paid = step.journal.paidBy(job, order);
-			return paid && step.rollCall.isLost(paid.id) ? null : created(paid);
+			const paid = shared.journal.paidBy(job, order);
+			return paid && shared.rollCall.isLost(paid.id) ? null : created(paid);
 		}
 		const { id, row } = job;
-		return step.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
+		return shared.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
 
 	/** The fallback model that creates the output; `null` for the model of the request. */
@@ -80,7 +80,7 @@ export class JobRun {
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'create') return await this.obtain(job);
-		const { clock, startedAt, lateSeenAt, watcher } = this.step;
+		const { clock, startedAt, lateSeenAt, watcher } = this.shared;
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
 		const hasSlept = waitingSinceMs < startedAt;
@@ -95,7 +95,7 @@ export class JobRun {
 		if (hasSlept && wait) checkUntil = Math.max(checkUntil, lateSeenAt + AFTER_SLEEP_MS);
 		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
 		await this.watch.until('fetched', checkUntil);
-		if (this.watch.generation) this.step.lateSeenAt = clock.now();
+		if (this.watch.generation) this.shared.lateSeenAt = clock.now();
 	}
 
 	/** Waits as long as the job does, and stores the last known state. Throws as `Watch.until`. */
@@ -126,7 +126,7 @@ export class JobRun {
 	result(): Generation {
 		const { job, known } = this;
 		const { id, lastError } = this.watch as Watch;
-		const seenBefore = this.step.watcher.requests.known(id) ?? unseen(id);
+		const seenBefore = this.shared.watcher.requests.known(id) ?? unseen(id);
 		const generation = this.watch?.generation ?? knownEnd(seenBefore, known);
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
@@ -149,9 +149,9 @@ export class JobRun {
 
 	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
-		const { job, order, step } = this;
+		const { job, order, shared } = this;
 		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
-		return order === null ? error : step.journal.explain(order, error);
+		return order === null ? error : shared.journal.explain(order, error);
 	}
 
 	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
@@ -162,7 +162,7 @@ export class JobRun {
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
-		const { journal, submission } = this.step;
+		const { journal, submission } = this.shared;
 		const request = await job.request();
 		const order = (this.order ??= journal.order(job, request));
 		const model = this.fallback;
@@ -177,7 +177,7 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, rollCall, startedAt, submission, watcher } = this.step;
+		const { clock, rollCall, startedAt, submission, watcher } = this.shared;
 		const { timeoutMs, countsFromStart } = order.job;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
@@ -214,7 +214,7 @@ export class JobRun {
 	/** Stores the last known state of an order's generation. */
 	private commit(): void {
 		if (this.order !== null && this.watch?.generation) {
-			this.step.journal.commit(this.order, this.watch.generation);
+			this.shared.journal.commit(this.order, this.watch.generation);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 import { onAbort } from '../async';
 import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from '../ports';
-import { JobRun, type StepState } from './job-run';
+import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
 import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
@@ -98,7 +98,7 @@ class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
 	private readonly guard: SpendGuard;
-	private readonly step: StepState;
+	private readonly shared: SharedByJobs;
 	/** The jobs that no worker has taken yet, in order. */
 	private readonly waiting: JobRun[];
 	/** Number of jobs that workers run. Those not in `running` look up, submit or retry. */
@@ -122,7 +122,7 @@ class Pipeline<T> {
 		const now = ports.clock.now();
 		const watcher = new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks);
 		const onRecord = () => ports.journal.onRecord();
-		this.step = {
+		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
@@ -130,12 +130,12 @@ class Pipeline<T> {
 			watcher,
 			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};
-		this.waiting = jobs.map((job) => new JobRun(job, this.step));
+		this.waiting = jobs.map((job) => new JobRun(job, this.shared));
 	}
 
 	async run(): Promise<PipelineResult<T>> {
 		const { cancel, shift, slots } = this.ports;
-		const { submission, watcher } = this.step;
+		const { submission, watcher } = this.shared;
 		const stop = () => this.halt.abort();
 		const forget = onAbort(cancel, stop);
 		const ended = new AbortController();
@@ -173,7 +173,7 @@ class Pipeline<T> {
 
 	private async balances(): Promise<PipelineStats['balance']> {
 		const { balanceBefore: before } = this.guard;
-		const { made } = this.step.submission.stats;
+		const { made } = this.shared.submission.stats;
 		if (before === null || made === 0 || this.halt.signal.aborted) return null;
 		const after = (await this.ports.balance?.()) ?? null;
 		return after === null ? null : { before, after };
@@ -199,7 +199,7 @@ class Pipeline<T> {
 			await run.begin();
 			await this.watch(run);
 			const generation = run.result();
-			if (run.fallback !== null) this.step.submission.stats.fellBack++;
+			if (run.fallback !== null) this.shared.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
 			if (run.planNextTry(error)) return false;
@@ -229,7 +229,7 @@ class Pipeline<T> {
 	private async finish(run: JobRun, generation: Generation): Promise<void> {
 		const { job } = run;
 		const { signal } = this.halt;
-		const { requests } = this.step.watcher;
+		const { requests } = this.shared.watcher;
 		try {
 			if (signal.aborted) throw new CancelledError();
 			const refresh = async () => await requests.refetch(generation.item.id);
@@ -244,7 +244,7 @@ class Pipeline<T> {
 
 	/** Returns the outcome of a job that this run never started. Its generation may exist from before. */
 	private stopped(job: Job): Outcome<T> {
-		return { kind: 'stopped', generation: new JobRun(job, this.step).known };
+		return { kind: 'stopped', generation: new JobRun(job, this.shared).known };
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

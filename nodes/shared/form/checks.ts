@@ -95,7 +95,7 @@ export function toPlainValue(field: string, value: unknown): unknown {
 /** Identifies an n8n expression by its content, because some models give braces in prompts a meaning. */
 const N8N_EXPRESSION =
 	/\$(json|input|node|item|itemIndex|binary|vars|env|execution|workflow|prevNode|parameter|runIndex|today|now|fromAI)\b|\$\(\s*["'`]|\bDateTime\./;
-/** Texts with more characters than this are not searched for expressions: nobody writes them by hand. */
+/** Texts with more characters than this are not searched for expressions: users do not write them by hand. */
 const MAX_WRITTEN = 50_000;
 
 /**
