@@ -15,17 +15,17 @@ it('no item of a step that sleeps is charged twice or lost, no matter when n8n i
 		tally.add(await playAsleep(schedule));
 	});
 	await fc.assert(property, { numRuns: 150, seed: 20_260_101, includeErrorInReport: true });
-	// Check that the schedules exercised every failure.
-	const [step, guard, supervisor, wave] = tally.deaths;
-	expect(Math.min(step, guard, supervisor)).toBeGreaterThan(4);
-	expect(wave).toBeGreaterThan(25);
-	expect(tally.wentOn).toBeGreaterThan(8);
-	expect(tally.waits).toBeGreaterThan(15);
-	expect(tally.stops).toBeGreaterThan(5);
-	expect(tally.outages).toBeGreaterThan(10);
-	expect(tally.updates).toBeGreaterThan(0);
-	expect(tally.deletions).toBeGreaterThan(0);
-	expect(tally.limited).toBeGreaterThan(2);
-	expect(tally.uncertain).toBeGreaterThan(3);
-	expect(tally.refunds).toBeGreaterThan(20);
+	// Check that the schedules exercised every failure: about four fifths of what this seed plays.
+	const [step, guard, supervisor, wave, nothing] = tally.deaths;
+	expect(Math.min(step, guard, supervisor)).toBeGreaterThan(9);
+	expect(Math.min(wave, nothing)).toBeGreaterThan(25);
+	expect(tally.wentOn).toBeGreaterThan(10);
+	expect(tally.waits).toBeGreaterThan(29);
+	expect(tally.stops).toBeGreaterThan(9);
+	expect(tally.outages).toBeGreaterThan(25);
+	expect(tally.updates).toBeGreaterThan(2);
+	expect(tally.deletions).toBeGreaterThan(5);
+	expect(tally.limited).toBeGreaterThan(7);
+	expect(tally.uncertain).toBeGreaterThan(5);
+	expect(tally.refunds).toBeGreaterThan(170);
 });
