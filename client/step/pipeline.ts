@@ -9,7 +9,7 @@ import type { SlotPool } from '../orders/slot-pool';
 import { Submission, type SubmissionStats } from '../orders/submission';
 import type { StatusChecks } from '../watch/status-requests';
 import { RollCall } from '../watch/roll-call';
-import { Watcher } from '../watch/watch';
+import { Watcher } from '../watch/watcher';
 import { CancelledError, isOutage } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { ServiceClient } from '../api/client';

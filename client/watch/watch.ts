@@ -3,10 +3,9 @@ import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/gener
 import { backoffDelay, decideRetry, mostRetries, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../jobs/job';
-import type { ProbeUrl } from '../ports';
-import { Prober, type Probed } from './prober';
-import { requireAbout, StatusRequests } from './status-requests';
-import type { StatusChecks, StatusPorts } from './status-requests';
+import type { Probed } from './prober';
+import { requireAbout } from './status-requests';
+import type { Watcher } from './watcher';
 
 /** Ages at the first scheduled checks while probing works. They detect failures, which a probe cannot see. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
@@ -26,23 +25,6 @@ const LAST_CHECK_MS = 1_000;
 
 /** When to stop watching: once the service has said what it knows of the generation, once it knows it, or at its final status. */
 export type Goal = 'answered' | 'fetched' | 'final';
-
-/** What the watches of one step share. */
-export class Watcher {
-	/** Errors after which a status check was retried, for the step's summary. */
-	readonly transientErrors = new Set<GenerationError>();
-	readonly requests: StatusRequests;
-	readonly prober: Prober;
-
-	constructor(
-		readonly ports: StatusPorts & { probe: ProbeUrl },
-		readonly intervalMs: number,
-		checks?: StatusChecks,
-	) {
-		this.requests = new StatusRequests(ports, intervalMs, checks);
-		this.prober = new Prober(ports, intervalMs);
-	}
-}
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch implements Probed {
@@ -65,7 +47,9 @@ export class Watch implements Probed {
 	private confirmations = 0;
 	/** True if the step sends too many probes for this generation to be probed in time. */
 	private crowded = false;
-	/** Number of status checks that found the generation completed and without an output URL. */
+	/** When the request was sent whose response was counted last. */
+	private countedAt = -Infinity;
+	/** Number of status checks that found it completed and without an output URL. */
 	private checksForUrl = 0;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
@@ -158,18 +142,25 @@ export class Watch implements Probed {
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}
-		if (!checked.ok) this.retryLater(checked.error);
-		else if (checked.value !== null) await this.accept(checked.value, deadline);
+		// A timer may fire early. The check then gets the response before again.
+		const isNew = request.at !== this.countedAt;
+		this.countedAt = request.at;
+		if (!checked.ok) return this.retryLater(checked.error, isNew);
+		if (checked.value === null) return;
+		if (isNew && lacksOutput(checked.value)) this.checksForUrl++;
+		await this.accept(checked.value, deadline);
 	}
 
 	/** Plans the next check after a transient error. Throws any other error. */
-	private retryLater(failure: unknown): void {
+	private retryLater(failure: unknown, isNew: boolean): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		// If the generation exists, these come from a proxy or a replica that lags.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		// A check needs no slot: a proxy may have sent that code.
 		const isTransient = (exists && isDenied) || failure.retry === 'slot';
+		// The same response again is no further failure.
+		if (!isNew && failure.retryAfterMs === null) this.failures--;
 		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
 		const limits = { retries: this.failures, maxRetries: mostRetries(error) };
 		if (decideRetry(error, limits) !== 'backoff') throw error;
@@ -190,7 +181,6 @@ export class Watch implements Probed {
 		this.failures = 0;
 		this.lastError = null;
 		this.generation = generation;
-		if (lacksOutput(generation)) this.checksForUrl++;
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;

@@ -2,7 +2,7 @@ import { newRow } from '../../client/orders/table';
 import { answer, wireGeneration } from '../support/answers';
 import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
-import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';
+import { batch, errorIn, inShort, Step, waitingFor, withEarlyTimers } from '../support/step';
 
 /** Creates a step whose generations end with this status, which the service's specification does not name. */
 function endingAs(status: string, error?: unknown): Step {
@@ -197,6 +197,18 @@ describe('a completed generation without an output URL', () => {
 			const again = await step.runAgain(jobs);
 			expect(new Set(again.outcomes.map(inShort))).toEqual(new Set(['completed generation-1']));
 		}
+	});
+
+	it('is checked twice more if timers fire early: the same response does not count twice', async () => {
+		const step = withEarlyTimers(new Step());
+		await step.run(batch(1));
+		const late = answer(wireGeneration(withoutUrl()));
+		step.fake.orderLooks(
+			() => late,
+			() => late,
+		);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
 	it('is an error and no timeout if the deadline comes first', async () => {

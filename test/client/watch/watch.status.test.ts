@@ -5,7 +5,7 @@ import type { ProbeResponse } from '../../../client/ports';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
 import { hanging } from '../../support/fake-service';
-import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
+import { batch, errorIn, inShort, Step, waitingFor, withEarlyTimers } from '../../support/step';
 import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, stepOf } from './watched';
 
 describe('the status', () => {
@@ -191,6 +191,14 @@ describe('the status', () => {
 		expect([error.code, error.generation?.id]).toEqual(['http_404', 'generation-1']);
 		expect(step.elapsed).toBeGreaterThan(30_000);
 		expect(step.elapsed).toBeLessThan(150_000);
+	});
+
+	it('is retried as often if timers fire early: the same response does not count twice', async () => {
+		const step = withEarlyTimers(stepOf(1000));
+		step.fake.orderLooks(...Array(6).fill(() => refusal(503, 'service_unavailable')));
+		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		expect(step.fake.looksAt('generation-1')).toHaveLength(7);
 	});
 
 	it('that is retried counts as one retry for all items with the same generation', async () => {
