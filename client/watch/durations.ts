@@ -8,7 +8,7 @@ const PRIOR_SCALE_MS = 1_000;
 /** How long the generations of a model take, learned from those of one step that have ended. In milliseconds. */
 export class Durations {
 	/** Each one ended at an age between these two. */
-	private readonly known: Array<[from: number, to: number]> = [];
+	private readonly known: Array<{ from: number; to: number }> = [];
 
 	/** True if a generation of the model has ended. */
 	get areKnown(): boolean {
@@ -17,7 +17,7 @@ export class Durations {
 
 	/** Records a generation that was running at the age `from` and had ended at the age `to`. */
 	add(from: number, to: number): void {
-		this.known.push([from, Math.max(to, from + 1)]);
+		this.known.push({ from, to: Math.max(to, from + 1) });
 		if (this.known.length > MOST_REMEMBERED) this.known.shift();
 	}
 
@@ -31,8 +31,9 @@ export class Durations {
 	private ended(age: number): number {
 		const prior = age / (age + PRIOR_SCALE_MS);
 		let sum = PRIOR_WEIGHT * prior;
-		for (const [from, to] of this.known) {
-			sum += Math.min(1, Math.max(0, (age - from) / (to - from)));
+		for (const { from, to } of this.known) {
+			if (age >= to) sum++;
+			else if (age > from) sum += (age - from) / (to - from);
 		}
 		return sum / (PRIOR_WEIGHT + this.known.length);
 	}
