@@ -36,8 +36,15 @@ function nodeRows(): Row[] {
 
 /** The fields of the README, in its order. The others are on the page of all options. */
 const MAIN_FIELDS = [
-	...['model', 'prompt', 'numberOfOutputs', 'aspectRatio', 'referenceInputs', 'imageUrl'],
-	...['resolution', 'duration', 'waitForCompletion', 'downloadOutput', 'idempotencyKey'],
+	...['model', 'prompt', 'numberOfOutputs', 'aspectRatio', 'referenceInputs', 'imageSource'],
+	...[
+		'imageUrl',
+		'resolution',
+		'duration',
+		'waitForCompletion',
+		'downloadOutput',
+		'idempotencyKey',
+	],
 	...['maxConcurrent', 'timeout'],
 ];
 
@@ -115,7 +122,9 @@ function defaultOf([field, ...others]: INodeProperties[]): string {
 		const isNothing = value === '' || value === '{}' || typeof value === 'object';
 		return isNothing ? '' : String(value);
 	});
-	return DEFAULTS[field.name] ?? [...new Set(own)].join(' / ');
+	const [first, second] = [...new Set(own)];
+	const both = second === undefined ? first : `${first} (image), ${second} (video)`;
+	return DEFAULTS[field.name] ?? both;
 }
 
 /** The errors of the service, with the advice that the nodes give. Codes with the same text share a row. */

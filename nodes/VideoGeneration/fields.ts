@@ -69,7 +69,7 @@ export const videoFields: INodeProperties[] = [
 			{ name: 'URL', value: 'url', description: 'An image on the web' },
 		],
 		default: 'url',
-		description: 'Where the image to animate comes from',
+		description: 'Where the image to animate comes from: the web, or a file of the input item',
 	},
 	{
 		displayName: 'Input Image URL',

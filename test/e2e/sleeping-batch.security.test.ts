@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
+import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { errorOf, Executions, itemsOf } from '../../tools/n8n/executions';
@@ -197,7 +198,7 @@ const forgedState = {
 	checks: {},
 	dead: 0,
 	lastDeath: '',
-	v: 3,
+	v: STORED_VERSION,
 	collections: 0,
 };
 

@@ -140,24 +140,29 @@ describe('the trace of a step', () => {
 		expect(traceOf(models)).toMatchObject({ 'media.generations.created': 0 });
 	});
 
-	it('of a batch that sleeps is on the step and its waves, which sum up to what was created', async () => {
-		const items = [0, 1].map((n) => ({ key: `k${n}`, prompt: `A boat ${n} [seconds: 300]` }));
+	it('of a batch that sleeps is on the step and its helper executions, which sum up to what was created and failed', async () => {
+		const ends = ['', '[fail: out of paint]'];
+		const items = ends.map((end, n) => ({
+			key: `k${n}`,
+			prompt: `A boat ${n} [seconds: 300] ${end}`,
+		}));
 		const options = { idempotencyKey: '={{ $json.key }}' };
 		const runOptions = { whileWaiting: 'suspend', maxConcurrent: 1 };
-		const asleep = await stage.runWorkflow(workflowWith({ options, runOptions }), { items });
+		const goOn = { onError: 'continueRegularOutput' as const };
+		const workflow = workflowWith({ options, runOptions }, goOn);
+		const asleep = await stage.runWorkflow(workflow, { items });
 		const end = await sleepToEnd(stage, asleep);
 		expect(end.status).toBe('success');
 		const runs = Array.from({ length: 600 }, (_, id) =>
 			stage.engine.execution(String(Number(asleep.executionId) + id)),
 		);
-		const created = runs.flatMap((run) =>
+		const traces = runs.flatMap((run) =>
 			Object.values(run?.runData ?? {})
 				.flat()
-				.map(({ metadata }) =>
-					Number((metadata?.tracing as IDataObject)?.['media.generations.created'] ?? 0),
-				),
+				.map(({ metadata }) => (metadata?.tracing ?? {}) as Record<string, number>),
 		);
-		expect(created.reduce((sum, count) => sum + count, 0)).toBe(2);
+		const sum = (name: string) => traces.reduce((all, { [name]: count = 0 }) => all + count, 0);
+		expect([sum('media.generations.created'), sum('media.generations.failed')]).toEqual([2, 1]);
 	});
 });
 

@@ -88,7 +88,9 @@ export async function runToEnd(
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
 	recordHint(step, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
-	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
+	// After a sleep, what the waves have reported is on their own spans.
+	const traced = before ? all : outcomes;
+	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
 
 	if (step.signal.aborted) {
 		reportEnd(step, 'Stopped', all);
