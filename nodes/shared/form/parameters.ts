@@ -31,7 +31,7 @@ export function optionsOf(step: Step, itemIndex: number, name: 'options' | 'runO
 }
 
 /** Parameters that can change before a retry while the existing generation is still reused. */
-export const NOT_REQUESTED: ReadonlySet<string> = new Set([
+const NOT_REQUESTED: ReadonlySet<string> = new Set([
 	'includeOtherFields',
 	'generationField',
 	'numberOfOutputs',
