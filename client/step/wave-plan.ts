@@ -51,7 +51,7 @@ export interface WaveState {
 /** What earlier waves reported about the generations of a batch. */
 export type GenerationState = Pick<WaveState, 'items' | 'failed'>;
 
-/** What is planned from. */
+/** The part of the state that `planWave` needs. */
 type PlanState = Omit<WaveState, 'over' | 'durations'>;
 
 export interface WavePlan {

@@ -159,19 +159,19 @@ export class Watch implements Probed {
 		const exists = this.exists || this.generation !== null;
 		// A check needs no slot: a proxy may have sent that code.
 		const isTransient = (exists && isDenied) || failure.retry === 'slot';
-		// The same response again is no further failure.
-		if (!isNew && failure.retryAfterMs === null) this.failures--;
 		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
-		const limits = { retries: this.failures, maxRetries: mostRetries(error) };
+		// A pause that the service has asked for is no failed try, and the same response again is no further one.
+		const isAskedFor = error.retryAfterMs !== null;
+		const retries = isAskedFor || isNew ? this.failures : this.failures - 1;
+		const limits = { retries, maxRetries: mostRetries(error) };
 		if (decideRetry(error, limits) !== 'backoff') throw error;
 		const { clock, random, debug } = this.watcher.ports;
 		debug?.(`the status check of ${this.id} is repeated (${failure.code})`);
 		this.lastError = error;
 		this.watcher.requests.hold.note(error);
 		this.watcher.transientErrors.add(error);
-		// A pause that the service has asked for is no failed retry.
-		const retries = error.retryAfterMs === null ? this.failures++ : 0;
-		const pausedUntil = clock.now() + backoffDelay(retries, random);
+		if (!isAskedFor) this.failures = retries + 1;
+		const pausedUntil = clock.now() + backoffDelay(isAskedFor ? 0 : retries, random);
 		this.earliestAt = Math.max(this.earliestAt, pausedUntil);
 	}
 

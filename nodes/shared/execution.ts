@@ -49,7 +49,10 @@ export function isSaved(id: string | undefined): boolean {
 export function journalOf(step: Step): Journal {
 	const kept = step.n8n.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
-		/** Created by the first attempt. "Retry execution" has a new execution id but the same context. */
+		/**
+		 * Stands for the execution in the `Idempotency-Key` headers of items without a key. "Retry execution" gets a new execution
+		 * id, but keeps this token.
+		 */
 		token?: string;
 	};
 	kept.generations ??= {};

@@ -33,7 +33,7 @@ export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unkn
 	);
 }
 
-/** Logs unexpected errors with their stack trace. n8n itself logs only the kind of an error. */
+/** Logs unexpected errors with their stack trace, which n8n's log would not have if the error becomes an output item. */
 export function reportUnexpected(step: Step, errors: Array<GenerationError | null>): void {
 	for (const error of errors) {
 		if (error?.code !== 'unexpected_error') continue;

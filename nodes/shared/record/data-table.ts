@@ -199,7 +199,7 @@ function literal<T extends string | number>(value: T): T | string {
 	return `={{ "${escaped.join('')}" }}`;
 }
 
-/** Splits conditions of which any must match, so that no statement has too many. */
+/** Splits an `any` filter into parts of at most `MOST_CONDITIONS`. An `all` filter stays whole. */
 function chunks({ match, conditions }: Where): Where[] {
 	if (match === 'all') return [{ match, conditions }];
 	const count = Math.ceil(conditions.length / MOST_CONDITIONS);

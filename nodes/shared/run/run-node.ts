@@ -155,8 +155,8 @@ function withoutKey(plans: Plan[]): number[] {
 }
 
 /**
- * The errors of an item that this attempt of the step does not send. Earlier attempts may have been charged for its
- * outputs: there is one error for each of them, or else a single one.
+ * The errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt paid for,
+ * with its generation. If there is none, a single error.
  */
 export function unsentErrors(
 	journal: Journal,

@@ -42,11 +42,11 @@ export interface StepStart {
 	shift?: SleepDecision;
 	/** False if no error ends the run. By default, the On Error setting decides. */
 	stopOnError?: boolean;
-	/** The results of earlier runs of the step, for its hints. */
+	/** What the waves have done that this step ran while awake, for its hints. */
 	before?: EarlierWork;
 }
 
-/** What a step did in earlier runs of its jobs. */
+/** What a step did before it fetches its results. */
 export interface EarlierWork {
 	stats: PipelineStats;
 	/** Idempotency keys whose rows could not be written. */

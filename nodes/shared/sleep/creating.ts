@@ -31,11 +31,18 @@ export function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
 		work: async (step, planned, state) => (await runWave(step, planned, state)).report,
 		stopped: async (step, { items = {} }) => {
 			await toResult(async () => await rowsOf(step, [], unwrittenRows(items)));
+			// Nothing says whether the table took its last changes after a stop.
+			const ids = Object.values(items).flatMap(({ generation }) => generation?.id ?? []);
+			if (ids.length > 0) step.n8n.logger.warn(chargedBeforeStop(step, ids), { generations: ids });
 		},
 		lost: ({ items }) => unwrittenRows(items ?? {}).map((row) => row.generation_id),
 		results: fetchResults,
 		lastKnown,
 	};
+}
+
+function chargedBeforeStop({ node }: Step, ids: string[]): string {
+	return `"${node.name}" was stopped. Created since its last sleep, and charged: ${ids.join(', ')}`;
 }
 
 /** Runs a step of the user's workflow that is set to suspend. */

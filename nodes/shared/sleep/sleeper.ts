@@ -21,7 +21,7 @@ export interface Sleeper<State extends SleepState = SleepState> {
 	plan: PlanItem;
 	/** Runs one wave with the valid items of the step. */
 	work(step: Step, planned: Plan[], state: State): Promise<Report>;
-	/** The last chance to write what a wave could not, after the user has stopped the step. */
+	/** After the user has stopped the step: the last chance to write what a wave could not, and to log what it created. */
 	stopped?(step: Step, report: Report): Promise<void>;
 	/** Ids of charged generations without a row, to be logged when the step was stopped. */
 	lost?(state: State): string[];

@@ -58,7 +58,7 @@ export interface SleepState {
 	hasFiles: boolean;
 	/** What is known of the items. A wave reports only what has changed, and a supervisor reports all. */
 	items: ItemStates;
-	/** True if nothing is left but to fetch the results. */
+	/** True if there is no further wave. The results are then fetched, unless the step was stopped or given up. */
 	over: boolean;
 	/** True if the user stopped it. */
 	stopped: boolean;

@@ -62,7 +62,7 @@ export async function supervise(
 	if (!isFirst) {
 		await listen(helper, kept, state, input[0], !sleeper.createsNothing);
 	}
-	// n8n also runs helper workflows after a stop.
+	// This helper execution was stopped. n8n would still start another helper workflow.
 	if (helper.signal.aborted)
 		return [[role === 'return' ? interrupted : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };

@@ -31,7 +31,7 @@ export interface HelperOf {
 	noun: Noun;
 }
 
-/** What the user sees sleeping. */
+/** What a step that sleeps is called in texts for the user. */
 export type Noun = 'sleeping batch' | 'suspended wait';
 
 const NOT_YOURS = 'This is not a workflow of yours: the step runs it while your execution sleeps.';
