@@ -21,6 +21,11 @@ describe('without a table', () => {
 			"Cannot read properties of undefined (reading 'execute')",
 			/n8n 2\.3 or later/,
 		],
+		[
+			'of a release that cannot make one, in n8n’s other words',
+			'Could not get parameter',
+			/n8n 2\.3 or later/,
+		],
 	];
 
 	it.each(refusals)('%s: an error before anything is sent', async (_case, refusal, advice) => {

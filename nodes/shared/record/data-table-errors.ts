@@ -25,8 +25,8 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 		'This n8n instance has no Data Table node. Update n8n to 2.3 or later. If NODES_EXCLUDE contains the node, remove it there',
 	],
 	[
-		// The Data Table node has no such operation.
-		/cannot read properties of undefined \(reading '(execute|description)'\)/i,
+		// The Data Table node has no such operation, or not its parameters.
+		/cannot read properties of undefined \(reading '(execute|description)'\)|could not get parameter/i,
 		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n',
 	],
 	[
