@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { whileWaitingOfFirst } from './form/parameters';
 import { runNode } from './run/run-node';
-import { runBatch, sleepingBatch, type CreatingNode } from './sleep/creating';
+import { runBatch, sleepingBatch, type CreatingNode } from './sleep/batch';
 import { isHelper, runAsHelper } from './sleep/roles';
 import type { Step } from './step';
 

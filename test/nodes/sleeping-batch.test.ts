@@ -1,5 +1,5 @@
 import type { Plan } from '../../nodes/shared/form/plan-items';
-import { whyNotSuspend } from '../../nodes/shared/sleep/creating';
+import { whyNotSuspend } from '../../nodes/shared/sleep/batch';
 import { creating } from '../support/step';
 import { contextOf, type Given } from '../support/context';
 

@@ -12,7 +12,7 @@ import { InvalidInputError } from '../form/checks';
 import { type Step, evaluatingOnce } from '../step';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { fallAsleep, hasFiles } from './fall-asleep';
-import { fetchResults, lastKnown, type AwakeStep } from './results';
+import { fetchResults, lastKnown, type AwakeStep } from './fetch-results';
 import type { Sleeper } from './sleeper';
 import { endsOf, newState, shortly, takeIn } from './state';
 import { runWave, type BatchState } from './wave';

@@ -55,7 +55,7 @@ export async function fetchResults(
 	if (!found.ok && !awake) throw found.error;
 	const all = found.ok ? found.value : [];
 	const rows = rowsOfBatch(all, jobs, state);
-	const known = jobs.map((job) => onRecord(rows, job));
+	const known = jobs.map((job) => chargedFor(rows, job));
 	const failures: Failures = plans.map((plan, itemIndex) => {
 		const own = state.items[itemIndex]?.end;
 		if (own) return [new GenerationError(own)];
@@ -99,7 +99,7 @@ function jobOf(step: Step, plan: Result<Plan[]>, itemIndex: number): ItemJob {
 }
 
 /** The charged generation of an item. A failed one was refunded. */
-function onRecord(rows: Map<number, Row>, job: ItemJob): KnownGeneration | null {
+function chargedFor(rows: Map<number, Row>, job: ItemJob): KnownGeneration | null {
 	const row = rows.get(job.itemIndex);
 	return row && isLive(row) ? { id: row.generation_id, status: row.status } : null;
 }
@@ -161,7 +161,7 @@ export async function lastKnown(
 	return jobs.map((job, itemIndex): Outcome<Output> => {
 		const own = state.items[itemIndex]?.end;
 		if (own) return { kind: 'error', error: new GenerationError(own) };
-		const generation = onRecord(rows, job);
+		const generation = chargedFor(rows, job);
 		if (generation === null) return { kind: 'error', error };
 		return { kind: 'error', error: error.with({ charge: 'paid', generation }) };
 	});
