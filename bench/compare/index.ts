@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { RequestRecord } from '../../sandbox/books/requests';
 import { errorOf } from '../../tools/n8n/executions';
-import type { Row, Tables } from '../report';
+import { megabytes, type Row, type Tables } from '../report';
 import { Stage, Trial, type VideoOrder } from './stage';
 import { approaches, type Approach } from './workflows';
 
 const USUAL: VideoOrder = { videos: 20, seconds: 20, limit: 10 };
 const QUICK: VideoOrder = { videos: 4, seconds: 5, limit: 10 };
+/** The downloads whose memory is measured. The videos are ready at once: a wait needs no memory. */
+const LARGE: VideoOrder = { videos: 10, seconds: 0.01, limit: 10, size: '50MB' };
 const MOST_TRIES = 4;
 /** Short, because charges do not depend on time. Not 0, because each approach must wait for a generation. */
 const BRIEF_SECONDS = 0.01;
@@ -41,9 +43,11 @@ export interface Measurements {
 	failedGeneration: Recovery;
 	refusedRequest: Recovery;
 	stop: Stop;
+	/** Bytes by which n8n grows at most while it creates and downloads large videos. */
+	growthBytes: number;
 }
 
-/** Compares this package with other approaches, in one real n8n and with one sandbox. Takes about 10 minutes. */
+/** Compares this package with other approaches, in one real n8n and with one sandbox. Takes about 30 minutes. */
 export async function compare(quick: boolean): Promise<Tables> {
 	const order = quick ? QUICK : USUAL;
 	const stage = await Stage.open();
@@ -54,7 +58,7 @@ export async function compare(quick: boolean): Promise<Tables> {
 		const timed = async (approach: Approach) => await measureSpeed(stage, approach, order);
 		const speeds = [await timed(ours), ...(await Promise.all(others.map(timed)))];
 		const measured = await Promise.all(
-			approaches.map(async (approach, index): Promise<Measurements> => {
+			approaches.map(async (approach, index) => {
 				const [failedGeneration, refusedRequest, stop] = await Promise.all([
 					measureRecovery(stage, approach, order, 'failed generation'),
 					measureRecovery(stage, approach, order, 'refused request'),
@@ -64,7 +68,12 @@ export async function compare(quick: boolean): Promise<Tables> {
 				return { approach: approach.name, speed, failedGeneration, refusedRequest, stop };
 			}),
 		);
-		return { compare: sideBySide(measured) };
+		const all: Measurements[] = [];
+		for (const [index, approach] of approaches.entries()) {
+			const growthBytes = await measureMemory(stage, approach, quick ? QUICK : LARGE);
+			all.push({ ...measured[index], growthBytes });
+		}
+		return { compare: sideBySide(all) };
 	} finally {
 		await stage.close();
 	}
@@ -92,6 +101,7 @@ export function sideBySide(all: Measurements[]): Row[] {
 		line('paid, after the 15th video failed', ({ failedGeneration }) => paid(failedGeneration)),
 		line('paid, after the 15th request got a 500', ({ refusedRequest }) => paid(refusedRequest)),
 		line('paid IDs still known after Stop', ({ stop }) => `${stop.idsKept} of ${stop.paid}`),
+		line('additional memory, for 10 files of 50 MB', ({ growthBytes }) => megabytes(growthBytes)),
 	];
 }
 
@@ -167,4 +177,16 @@ async function measureStop(stage: Stage, approach: Approach, order: VideoOrder):
 		paid: generations.length,
 		idsKept: generations.filter((generation) => known.includes(generation.id)).length,
 	};
+}
+
+/** Measures by how much a new n8n grows while it creates and downloads videos, after a first small one. */
+async function measureMemory(stage: Stage, approach: Approach, order: VideoOrder): Promise<number> {
+	await stage.restart();
+	const first = { videos: 1, seconds: BRIEF_SECONDS, limit: 1 };
+	const warmUp = await Trial.prepare(stage, approach, 'memory, first', first);
+	warmUp.requireAll(await warmUp.run());
+	const trial = await Trial.prepare(stage, approach, 'memory', order);
+	const growthBytes = await stage.growthDuring(async () => trial.requireAll(await trial.run()));
+	console.log(`${approach.name}: ${megabytes(growthBytes)}`);
+	return growthBytes;
 }

@@ -22,13 +22,15 @@ const FOLDER = join(ROOT, 'output', 'compare');
 const LOG = join(FOLDER, 'n8n.log');
 const OWNER = { email: 'owner@example.com', password: 'Sandbox-2026' };
 /** About the size of a real video of a few seconds. */
-const FILE_SIZE = '10MB';
+const USUAL_SIZE = '10MB';
 
 /** How many videos a trial makes, how long the service takes for each, and the limit of the account. */
 export interface VideoOrder {
 	videos: number;
 	seconds: number;
 	limit: number;
+	/** Size of a file, in the format of the sandbox's prompts. */
+	size?: string;
 }
 
 /** One service with both its own API and OpenAI's, and one real n8n with all compared nodes. */
@@ -39,7 +41,8 @@ export class Stage {
 	private constructor(
 		readonly sandbox: Sandbox,
 		readonly adapter: OpenAiAdapter,
-		private readonly n8n: N8n,
+		private n8n: N8n,
+		private readonly start: (port?: number) => Promise<N8n>,
 	) {
 		this.rest = new Rest(n8n.url);
 		this.executions = new Executions(this.rest);
@@ -60,8 +63,9 @@ export class Stage {
 		const adapter = await openOpenAiAdapter(sandbox.service);
 		try {
 			const env = { N8N_CUSTOM_EXTENSIONS: extension };
-			const n8n = await startN8n({ installation, userFolder, logFile: LOG, env });
-			const stage = new Stage(sandbox, adapter, n8n);
+			const start = async (port?: number) =>
+				await startN8n({ installation, userFolder, logFile: LOG, env, port });
+			const stage = new Stage(sandbox, adapter, await start(), start);
 			await stage.rest.signIn(OWNER);
 			return stage;
 		} catch (error) {
@@ -70,9 +74,32 @@ export class Stage {
 		}
 	}
 
+	/** Starts n8n again, with the same data and address, and the memory of a new process. */
+	async restart(): Promise<void> {
+		await this.n8n.service.stop();
+		this.n8n = await this.start(Number(new URL(this.n8n.url).port));
+	}
+
 	/** Returns n8n's complete log. */
 	async log(): Promise<string> {
 		return await readFile(LOG, 'utf8');
+	}
+
+	/**
+	 * Returns by how many bytes n8n's process grows at most while the work runs. Uses what Linux knows of it, so that no peak
+	 * is missed.
+	 */
+	async growthDuring(work: () => Promise<void>): Promise<number> {
+		const process = `/proc/${this.n8n.service.pid}`;
+		const bytes = async (name: 'VmRSS' | 'VmHWM') => {
+			const status = await readFile(join(process, 'status'), 'utf8');
+			return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+		};
+		// 5: the peak starts anew.
+		await writeFile(join(process, 'clear_refs'), '5');
+		const before = await bytes('VmRSS');
+		await work();
+		return (await bytes('VmHWM')) - before;
 	}
 
 	/** Stops everything. */
@@ -106,7 +133,7 @@ export class Trial {
 		stage: Stage,
 		approach: Approach,
 		purpose: string,
-		{ videos, seconds, limit }: VideoOrder,
+		{ videos, seconds, limit, size = USUAL_SIZE }: VideoOrder,
 	): Promise<Trial> {
 		const name = `${approach.key} ${purpose}`;
 		const { sandbox, rest, adapter } = stage;
@@ -116,7 +143,7 @@ export class Trial {
 			approach.credential === 'openAiApi' ? { url: adapter.url } : { baseUrl: sandbox.url };
 		const data = { apiKey: key, ...address };
 		const credential = await rest.saveCredential(name, approach.credential, data);
-		const tags = `[seconds: ${seconds}] [size: ${FILE_SIZE}]`;
+		const tags = `[seconds: ${seconds}] [size: ${size}]`;
 		const prompts = Array.from(
 			{ length: videos },
 			(_, index) => `${name}, video ${index + 1} of ${videos} ${tags}`,
