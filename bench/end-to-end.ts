@@ -82,7 +82,7 @@ export async function sleep(quick: boolean): Promise<Tables> {
 			});
 		}
 	}
-	const env = { MEDIA_SLEEP_KILLS: quick ? 1 : 4 };
+	const env = { MEDIA_SLEEP_KILLS: quick ? 1 : 30 };
 	const kills = (await figuresOf<SleepToll>('sleeping-batch.kills', env)).map(([mode, toll]) => ({
 		mode,
 		'processes killed': toll.kills,
