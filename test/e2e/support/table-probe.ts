@@ -8,7 +8,8 @@ const { randomUUID } = require('node:crypto');
 const { join } = require('node:path');
 const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');
 const { dataTable } = require(join(modules, 'nodes', 'shared', 'record', 'data-table.js'));
-const { TABLE_COLUMNS } = require(join(modules, 'client', 'orders', 'table.js'));
+const { stepIn } = require(join(modules, 'nodes', 'shared', 'step.js'));
+const { TABLE_COLUMNS } = require(join(modules, 'client', 'jobs', 'row.js'));
 const generation = () => {
 	const [id, writer] = [randomUUID(), randomUUID()];
 	const prompt = 'A picture that was made some time ago, number ' + id;
@@ -27,7 +28,7 @@ class TableProbe {
 		};
 	}
 	async execute() {
-		const table = await dataTable(this);
+		const table = await dataTable(stepIn(this));
 		const call = async (part) => await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
 		const fields = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, '']));
 		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
