@@ -103,7 +103,7 @@ const script: Chapter[] = [
 			batch = id;
 			await editor.openWorkflow(batch);
 			await hold(3);
-			await editor.execute(11);
+			await editor.execute(10);
 			await hold(3);
 			const table = await DataTable.of(stage.rest, 'image-jobs');
 			await editor.page.goto(`${stage.n8n.url}${await table.page()}`);
@@ -119,7 +119,7 @@ const script: Chapter[] = [
 			const table = await DataTable.of(stage.rest, 'image-jobs');
 			await table.change('harbor-dawn', { status: '' });
 			await editor.openWorkflow(batch);
-			await editor.execute(8);
+			await editor.execute(7);
 			await editor.openNode('Create Pictures');
 			await editor.part('node-hint').waitFor();
 		},
