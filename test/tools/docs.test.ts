@@ -19,7 +19,9 @@ it('the README lists the nodes and main fields, and the pages list all options a
 	);
 	expect(readme).toContain('| **Generation Credits** ');
 	expect(readme).toMatch(/\| Options → Idempotency Key +\| both /);
-	expect(readme).toMatch(/\| Run Options → Timeout \(Seconds\) +\| both +\| 600 \(image\), 1800 \(video\) /);
+	expect(readme).toMatch(
+		/\| Run Options → Timeout \(Seconds\) +\| both +\| 600 \(image\), 1800 \(video\) /,
+	);
 	expect(fields).toMatch(/\| Negative Prompt +\| /);
 	expect(fields).toMatch(/\| Fallback Models +\| /);
 	expect(errors).toContain('<!-- code:errors -->');
