@@ -23,7 +23,7 @@ const impatient = bareNode('impatient', {
 			return readGeneration(data, Date.now()) as Generation;
 		};
 		const { signal } = new AbortController();
-		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 200 };
+		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 1000 };
 		const { binary } = await download(stepIn(this), { ...wanted, generation: await look() });
 		return [[{ json: {}, binary: { data: binary } }]];
 	},
