@@ -75,7 +75,7 @@ export async function runToEnd(
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
-	const { before, journal } = start;
+	const { before, journal, reported } = start;
 	throwFirst(step, journal, failures);
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
 	const record = await recordOf(step, journal, planned.filter(isValid), failures);
@@ -88,8 +88,7 @@ export async function runToEnd(
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
 	recordHint(step, unrecorded, stats, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
-	// After a sleep, what the waves have reported is on their own spans.
-	const traced = before ? all : outcomes;
+	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
 	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
 
 	if (step.signal.aborted) {

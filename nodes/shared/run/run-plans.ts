@@ -42,6 +42,8 @@ export interface StepStart {
 	shift?: SleepDecision;
 	/** False if no error ends the run. By default, the On Error setting decides. */
 	stopOnError?: boolean;
+	/** After a sleep, the items whose errors are on the spans of its waves. */
+	reported?: ReadonlySet<number>;
 	/** What the waves have done that this step ran while awake, for its hints. */
 	before?: EarlierWork;
 }

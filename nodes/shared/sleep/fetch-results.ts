@@ -81,7 +81,10 @@ export async function fetchResults(
 	// An item without a wave result reuses a completed generation. Its own plan counts it, and compares its request.
 	const isReused = ({ job }: Plan) => awake !== null && !hasEnded(state.items, job.itemIndex);
 	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
-	return await runToEnd(step, { ...start, options, before }, fetched, failures);
+	const reported = awake
+		? undefined
+		: new Set(own.flatMap(([error], index) => (error ? index : [])));
+	return await runToEnd(step, { ...start, options, before, reported }, fetched, failures);
 }
 
 type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;
