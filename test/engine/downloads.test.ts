@@ -23,7 +23,7 @@ const impatient = bareNode('impatient', {
 			return readGeneration(data, Date.now()) as Generation;
 		};
 		const { signal } = new AbortController();
-		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 1000 };
+		const wanted = { fileName: 'a', refresh: look, signal, idleTimeoutMs: 2500 };
 		const { binary } = await download(stepIn(this), { ...wanted, generation: await look() });
 		return [[{ json: {}, binary: { data: binary } }]];
 	},
@@ -193,10 +193,7 @@ describe('a download', () => {
 		const workflow = inARow({ name: 'Step', type: 'test.impatient' });
 		const run = await stage.runWorkflow(workflow, { items: [{ id }] });
 		expect(run.error).toBeUndefined();
-		// On a slow machine, the second request may seem to stall, too.
-		const [first, second, ...more] = fetched();
-		expect([first, second]).toEqual([200, 200]);
-		expect(more.length).toBeLessThan(3);
+		expect(fetched()).toEqual([200, 200]);
 		const bytes = await run.binary(binaryOf(run.output('Step')[0]));
 		expect(sha256(bytes)).toBe(sha256(await stage.served(id)));
 	});
