@@ -1,6 +1,6 @@
-import { modelNotFound, type Model } from '../../client/api/client';
-import { GenerationError } from '../../client/api/errors';
-import { describeModel, matchesModel, nameWithFacts } from '../../nodes/shared/run/model-search';
+import { modelNotFound, type Model } from '../../../client/api/client';
+import { GenerationError } from '../../../client/api/errors';
+import { describeModel, matchesModel, nameWithFacts } from '../../../nodes/shared/run/model-search';
 
 const model: Model = {
 	id: 'aurora-image-1',

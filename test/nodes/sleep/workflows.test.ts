@@ -6,8 +6,8 @@ import {
 	supervisorWorkflow,
 	waveWorkflow,
 	type Noun,
-} from '../../nodes/shared/sleep/workflows';
-import { NODE } from '../support/context';
+} from '../../../nodes/shared/sleep/workflows';
+import { NODE } from '../../support/context';
 
 const node = (type: string): INode => ({
 	...NODE,

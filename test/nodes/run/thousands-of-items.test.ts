@@ -1,7 +1,7 @@
-import { planItems } from '../../nodes/shared/form/plan-items';
-import { stepOptionsOf } from '../../nodes/shared/form/step-options';
-import { runLookups } from '../../nodes/shared/run/lookup';
-import { contextOf } from '../support/context';
+import { planItems } from '../../../nodes/shared/form/plan-items';
+import { stepOptionsOf } from '../../../nodes/shared/form/step-options';
+import { runLookups } from '../../../nodes/shared/run/lookup';
+import { contextOf } from '../../support/context';
 
 /** n8n serves its editor, webhooks and other executions in the same process. */
 

@@ -1,8 +1,8 @@
-import type { Plan } from '../../nodes/shared/form/plan-items';
-import { runNode } from '../../nodes/shared/run/run-node';
-import { InvalidInputError } from '../../nodes/shared/form/checks';
-import { contextOf } from '../support/context';
-import { creating } from '../support/step';
+import type { Plan } from '../../../nodes/shared/form/plan-items';
+import { runNode } from '../../../nodes/shared/run/run-node';
+import { InvalidInputError } from '../../../nodes/shared/form/checks';
+import { contextOf } from '../../support/context';
+import { creating } from '../../support/step';
 
 it('reads the parameters of many items without blocking n8n', async () => {
 	const items = Array.from({ length: 1000 }, () => ({ json: {} }));

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { planImage } from '../../nodes/ImageGeneration/request';
-import type { PlanItem } from '../../nodes/shared/form/plan-items';
-import { planVideo } from '../../nodes/VideoGeneration/request';
-import { planWait } from '../../nodes/WaitForCompletion/request';
-import { contextOf } from '../support/context';
+import { planImage } from '../../../nodes/ImageGeneration/request';
+import type { PlanItem } from '../../../nodes/shared/form/plan-items';
+import { planVideo } from '../../../nodes/VideoGeneration/request';
+import { planWait } from '../../../nodes/WaitForCompletion/request';
+import { contextOf } from '../../support/context';
 
 const make = { model: 'aurora', prompt: 'A boat' };
 const creating = { kind: 'create', idempotencyKey: null, onUncertainCharge: 'error' };

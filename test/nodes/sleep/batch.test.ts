@@ -1,7 +1,7 @@
-import type { Plan } from '../../nodes/shared/form/plan-items';
-import { whyNotSuspend } from '../../nodes/shared/sleep/batch';
-import { creating } from '../support/step';
-import { contextOf, type Given } from '../support/context';
+import type { Plan } from '../../../nodes/shared/form/plan-items';
+import { whyNotSuspend } from '../../../nodes/shared/sleep/batch';
+import { creating } from '../../support/step';
+import { contextOf, type Given } from '../../support/context';
 
 const mockedWorkflow = jest.requireActual<{ WAIT_FOR_SUB_EXECUTION?: Date }>('n8n-workflow');
 let release: 'current' | 'older' = 'current';
