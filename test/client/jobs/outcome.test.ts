@@ -1,5 +1,5 @@
-import { CancelledError, GenerationError } from '../../client/api/errors';
-import { readGeneration, type Generation } from '../../client/api/generation';
+import { CancelledError, GenerationError } from '../../../client/api/errors';
+import { readGeneration, type Generation } from '../../../client/api/generation';
 import {
 	errorOfJob,
 	failedGeneration,
@@ -7,8 +7,8 @@ import {
 	notSent,
 	thrownOutcome,
 	timedOutGeneration,
-} from '../../client/jobs/outcome';
-import { wireGeneration, type WireFields } from '../support/answers';
+} from '../../../client/jobs/outcome';
+import { wireGeneration, type WireFields } from '../../support/answers';
 
 function generation(fields: WireFields = {}): Generation {
 	const read = readGeneration(wireGeneration({ id: 'x', ...fields }), 0);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-import { seededRandom } from '../../sandbox/basics/random';
-import { networkError, refusal } from '../support/answers';
-import { answerLost, hanging, refused, unreachable, type Look } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+import { seededRandom } from '../../../sandbox/basics/random';
+import { networkError, refusal } from '../../support/answers';
+import { answerLost, hanging, refused, unreachable, type Look } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 const never = { wait: true, readiness: 'auto' } as const;
 const unavailable = () => refusal(503, 'service_unavailable');

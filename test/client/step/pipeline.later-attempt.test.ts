@@ -1,6 +1,6 @@
-import { refusal } from '../support/answers';
-import { refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import { refusal } from '../../support/answers';
+import { refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 interface Asked {
 	item?: number;

@@ -1,5 +1,5 @@
-import { SlotPool } from '../../client/orders/slot-pool';
-import { creating, inShort, Step, waitingFor } from '../support/step';
+import { SlotPool } from '../../../client/orders/slot-pool';
+import { creating, inShort, Step, waitingFor } from '../../support/step';
 
 /**
  * Runs several executions of one n8n that watch the same generation. Its account is full before and after it ends, as

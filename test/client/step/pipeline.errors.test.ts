@@ -1,6 +1,6 @@
-import { answer, noSlot, refusal, wireGeneration } from '../support/answers';
-import { answerLost, refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+import { answer, noSlot, refusal, wireGeneration } from '../../support/answers';
+import { answerLost, refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 describe('a generation that fails', () => {
 	it('is an error with its reason and a refund, and the other items continue', async () => {

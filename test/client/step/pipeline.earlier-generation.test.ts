@@ -1,5 +1,5 @@
-import { refusal } from '../support/answers';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import { refusal } from '../../support/answers';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Returns the stored orders of a step. */
 const storedIn = (step: Step) => step.orders.map(({ id, status }) => ({ id, status }));

@@ -1,8 +1,8 @@
-import type { Clock } from '../../client/ports';
-import type { CallTable } from '../../client/orders/table';
-import { beginKeyed, keyed, runKeyed } from '../support/keyed-step';
-import { MemoryTable } from '../support/memory-table';
-import { inShort, Step } from '../support/step';
+import type { Clock } from '../../../client/ports';
+import type { CallTable } from '../../../client/orders/table';
+import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable } from '../../support/memory-table';
+import { inShort, Step } from '../../support/step';
 
 /** What the next run makes of a batch whose process was killed. */
 

@@ -1,5 +1,5 @@
-import { Shift } from '../../client/step/shift';
-import { VirtualTime } from '../support/virtual-time';
+import { Shift } from '../../../client/step/shift';
+import { VirtualTime } from '../../support/virtual-time';
 
 it('sleeps for a part of the longest wait while no duration is known', async () => {
 	const time = new VirtualTime();

@@ -1,5 +1,5 @@
-import { GenerationError, type Charge } from '../../client/api/errors';
-import { decideNextTry, type CreateJob } from '../../client/jobs/job';
+import { GenerationError, type Charge } from '../../../client/api/errors';
+import { decideNextTry, type CreateJob } from '../../../client/jobs/job';
 
 const error = (code: string, charge: Charge) =>
 	new GenerationError({ title: 'Not created', description: '', code, charge });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
-import { SlotPool } from '../../client/orders/slot-pool';
-import { seededRandom } from '../../sandbox/basics/random';
-import { noSlot } from '../support/answers';
-import { refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import { SlotPool } from '../../../client/orders/slot-pool';
+import { seededRandom } from '../../../sandbox/basics/random';
+import { noSlot } from '../../support/answers';
+import { refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Items that wait for a slot of their account, alone or beside other steps and other clients. */
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
-import type { Outcome } from '../../client/jobs/outcome';
-import { answerLost, refused, unreachable } from '../support/fake-service';
-import { batch, inShort, Step, waitingFor } from '../support/step';
+import type { Outcome } from '../../../client/jobs/outcome';
+import { answerLost, refused, unreachable } from '../../support/fake-service';
+import { batch, inShort, Step, waitingFor } from '../../support/step';
 
 function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
 	return new Set(

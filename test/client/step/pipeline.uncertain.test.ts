@@ -1,8 +1,8 @@
-import { ServiceClient, type CreateRequest } from '../../client/api/client';
-import type { Generation } from '../../client/api/generation';
-import { networkError, noSlot } from '../support/answers';
-import { answerLost, refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import { ServiceClient, type CreateRequest } from '../../../client/api/client';
+import type { Generation } from '../../../client/api/generation';
+import { networkError, noSlot } from '../../support/answers';
+import { answerLost, refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Requests whose charge is not known, and what is stored for them. */
 

@@ -1,7 +1,7 @@
-import { newRow } from '../../client/orders/table';
-import { keyed, runKeyed } from '../support/keyed-step';
-import { MemoryTable, prompt } from '../support/memory-table';
-import { creating, inShort, Step } from '../support/step';
+import { newRow } from '../../../client/orders/table';
+import { keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable, prompt } from '../../support/memory-table';
+import { creating, inShort, Step } from '../../support/step';
 
 /** How a request is treated whose execution died before it wrote the ID. */
 

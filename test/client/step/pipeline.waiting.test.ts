@@ -1,5 +1,5 @@
-import { refusal } from '../support/answers';
-import { batch, creating, errorIn, inShort, Step, waitingFor } from '../support/step';
+import { refusal } from '../../support/answers';
+import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 describe('waiting', () => {
 	it('checks a generation until it has ended', async () => {

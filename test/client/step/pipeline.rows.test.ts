@@ -1,11 +1,11 @@
-import { GenerationError } from '../../client/api/errors';
-import type { StoredOrders } from '../../client/orders/journal';
-import type { Row } from '../../client/jobs/row';
-import { newRow, type CallTable } from '../../client/orders/table';
-import { answerLost, refused } from '../support/fake-service';
-import { beginKeyed, keyed, runKeyed } from '../support/keyed-step';
-import { MemoryTable, prompt } from '../support/memory-table';
-import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../support/step';
+import { GenerationError } from '../../../client/api/errors';
+import type { StoredOrders } from '../../../client/orders/journal';
+import type { Row } from '../../../client/jobs/row';
+import { newRow, type CallTable } from '../../../client/orders/table';
+import { answerLost, refused } from '../../support/fake-service';
+import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable, prompt } from '../../support/memory-table';
+import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
 
 /** The rows of the table for an idempotency key, and what executions do that share them. */
 

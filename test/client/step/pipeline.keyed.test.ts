@@ -1,11 +1,11 @@
-import type { CreateJob } from '../../client/jobs/job';
-import { GenerationError } from '../../client/api/errors';
-import { answer, refusal, wireGeneration } from '../support/answers';
-import { answerLost, refused } from '../support/fake-service';
-import { keyed, runKeyed } from '../support/keyed-step';
-import { idealMakespan } from '../support/makespan';
-import { MemoryTable } from '../support/memory-table';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import type { CreateJob } from '../../../client/jobs/job';
+import { GenerationError } from '../../../client/api/errors';
+import { answer, refusal, wireGeneration } from '../../support/answers';
+import { answerLost, refused } from '../../support/fake-service';
+import { keyed, runKeyed } from '../../support/keyed-step';
+import { idealMakespan } from '../../support/makespan';
+import { MemoryTable } from '../../support/memory-table';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** The table contains what a first execution created for the key `a`. */
 async function afterOne(settings = { stopOnError: false }) {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-import { GenerationError } from '../../client/api/errors';
-import type { Job } from '../../client/jobs/job';
-import { refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step } from '../support/step';
+import { GenerationError } from '../../../client/api/errors';
+import type { Job } from '../../../client/jobs/job';
+import { refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Returns the number of the prompt: `p12` is 12. */
 function numberOf(prompt: string): number {

@@ -1,7 +1,7 @@
-import type { Row } from '../../client/jobs/row';
-import { refusal } from '../support/answers';
-import { hanging } from '../support/fake-service';
-import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';
+import type { Row } from '../../../client/jobs/row';
+import { refusal } from '../../support/answers';
+import { hanging } from '../../support/fake-service';
+import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 const unavailable = () => refusal(503, 'service_unavailable');
 

@@ -1,7 +1,7 @@
-import { refusal } from '../support/answers';
-import { keyed, runKeyed } from '../support/keyed-step';
-import { MemoryTable } from '../support/memory-table';
-import { errorIn, inShort, Step } from '../support/step';
+import { refusal } from '../../support/answers';
+import { keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable } from '../../support/memory-table';
+import { errorIn, inShort, Step } from '../../support/step';
 
 /** Items with keys whose generations the service has lost, in virtual time. */
 

@@ -1,6 +1,6 @@
-import { refusal } from '../support/answers';
-import { answerLost, refused } from '../support/fake-service';
-import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../support/step';
+import { refusal } from '../../support/answers';
+import { answerLost, refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
 
 /** Creates a step whose first generations fail. */
 function failing(times: number, settings = {}): Step {
