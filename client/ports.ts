@@ -44,7 +44,10 @@ export interface ProbeResponse {
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
-/** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch; `…Ms` are durations. */
+/**
+ * In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations, except
+ * `waitingSinceMs`, which is a time as well.
+ */
 export interface Clock {
 	now(): number;
 	/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. Never rejects. */

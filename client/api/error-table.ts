@@ -27,7 +27,7 @@ interface ErrorRow {
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
-	/** The status of a code of type `server_error`. With any other one, the error is not the service's own. */
+	/** The HTTP status of a code of type `server_error`. With any other status, the error may come from a proxy. */
 	status?: number;
 }
 

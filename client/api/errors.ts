@@ -21,7 +21,10 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 	Omit<GenerationError, 'with' | 'fields' | 'name' | 'message' | 'stack'>
 >;
 
-/** Any error of an item or a request. The title of an item's error with the charge `unknown` states that charge. */
+/**
+ * Any error of an item or a request. No sentence about the charge `unknown` is added to the error of an item: its title
+ * or details should state that charge.
+ */
 export class GenerationError extends Error {
 	/** More about what happened. The sentence about the charge follows it. */
 	readonly details: string = '';

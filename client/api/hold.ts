@@ -1,7 +1,7 @@
 import type { GenerationError } from './errors';
 import type { Clock } from '../ports';
 
-/** The time before which no request of one kind may be sent, because the other side has named it (`Retry-After`). */
+/** Holds back requests of one kind until the time that a server has asked for (`Retry-After`). */
 export class Hold {
 	/** In milliseconds since the Unix epoch. */
 	until = 0;

@@ -19,7 +19,7 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
-/** A request that only reads waits as long as a server asks for, but at most this long for each of its retries. */
+/** `withRetries` gives up once the waits that servers ask for add up to more than this, times `maxRetries`. */
 const ASKED_PER_RETRY_MS = 20_000;
 
 /** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
@@ -56,7 +56,10 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
 	if (signal.aborted) throw new CancelledError();
 }
 
-/** A server that asks to wait is not broken: only the timeout of the item, and not a number of retries, ends that. */
+/**
+ * Returns the maximum number of retries: `Infinity` if the server asks to wait. The item's timeout then ends the
+ * retries.
+ */
 export function mostRetries({ retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
 	return retryAfterMs === null ? usual : Infinity;
 }

@@ -30,12 +30,14 @@ export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/** Completes a generation that this project created: it is pending unless its status is known (spec 4.1). */
+/** Fills in the status of a generation that this project created: `pending` unless it is known (spec 4.1). */
 export function created(generation: KnownGeneration | null): KnownGeneration | null {
 	return generation && { ...generation, status: generation.status || 'pending' };
 }
 
-/** Codes of generations that ended without an output, and were not refunded for certain. Only a user has them created again. */
+/**
+ * Error codes of generations that ended without an output. A refund is not certain: only a user has them created again.
+ */
 export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 	'generation_ended',
 	'output_missing',
@@ -96,8 +98,8 @@ function withoutOutput(generation: Generation): GenerationError {
 }
 
 /**
- * Returns a generation that was known to have ended before it was checked again: it never times out. `null` if it may
- * still run, or if only its output is missing.
+ * Returns the known final state of a generation whose status could not be checked again: it did not time out. `null` if
+ * it may still run, or if only an order or a row says that it is completed, because its output URL is then unknown.
  *
  * @param seen as last seen by a check
  * @param known what an order or a row says

@@ -23,6 +23,6 @@ export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
 /** One row is one generation. It exists from right before its creating request. */
 export interface Row extends RowFields {
 	id: number;
-	/** Milliseconds since the Unix epoch; `null` if the table does not tell. */
+	/** When the row last changed, in milliseconds since the Unix epoch; `null` if the row has no valid date. */
 	changedAt: number | null;
 }

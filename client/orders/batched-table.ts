@@ -215,7 +215,10 @@ export class BatchedTable {
 	}
 }
 
-/** True if a row says nothing that another row of the same writer does not say. Of two equal ones, the newer one. */
+/**
+ * True if `row` is a duplicate of `other`, a row of the same writer: the newer one of two with the same generation id,
+ * or a row without a generation id if the other one is older or has one.
+ */
 function isTwin(row: Row, other: Row): boolean {
 	const isNewer = other.id < row.id;
 	if (hasId(row)) return isNewer && row.generation_id === other.generation_id;

@@ -28,13 +28,13 @@ export interface StoredOrder extends OrderDigests {
 /** The orders of a node, by the node's run index and the name of the output. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
-/** The stored state of an order. `sent`: the results of these requests are unknown. `changed`: of another request. */
+/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: another request made it. */
 export type Entry =
 	| { state: 'none' }
 	| { state: 'sent'; count: number; row?: Row }
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
-/** The right to send the creating requests of an order. It ends with `made`, `leave`, or a `null`. */
+/** The right to send the creating requests of an order. It ends with `made`, `leave`, or a returned `null`. */
 export interface Lease {
 	/** The `Idempotency-Key` header of its requests. */
 	header: string;
@@ -56,8 +56,8 @@ export interface OnRecord {
 
 /**
  * Stores orders, so that later attempts reuse a paid generation. They are stored with the execution, and survive Retry On
- * Fail and "Retry execution". An order whose key has a row (`TableJournal`) is stored there as well: first before a
- * request, and last after its response.
+ * Fail and "Retry execution". An order whose key has a row (`TableJournal`) is stored there as well: before a request,
+ * the row is written first, and after the response, it is written last.
  */
 export class Journal {
 	/**
@@ -109,7 +109,7 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param mayDefer true if `claim` follows at once, and may find a generation as well
+	 * @param mayDefer true if `claim` follows at once: it reads the key, so an unread key is not read here
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
@@ -131,7 +131,9 @@ export class Journal {
 		return row && isUnresolved(row) ? unresolvedEntry(row, entry) : entry;
 	}
 
-	/** Returns the known state of an order without reading the table. Valid once nothing more is sent for it. */
+	/**
+	 * Returns the known state of an order without reading the table. Valid while no request of the order is in flight.
+	 */
 	known(order: Order): Entry {
 		const entry = this.stored(order);
 		const row = this.rowOf(order.key)?.row;

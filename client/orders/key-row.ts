@@ -43,12 +43,14 @@ interface Held {
  * An idempotency key and its row, as a step knows them. At most one request per key is sent, even if several executions
  * use the key.
  *
- * A new row is inserted with the status `sent`, and the key is then read. The request leaves only if no other row is there.
- * Of two executions, the one that reads later sees both rows, and the newer row is deleted. An existing row is changed
- * only while it is unchanged. Callers handle the orders of a key one after the other.
+ * A claim inserts a row with the status `sent`, then reads the key. The request is sent only if no other row is there
+ * that may have been charged. Of two executions, the one that reads later sees both rows, and the newer row is deleted.
+ * An existing row is changed only if nothing else has changed it. Callers handle the orders of a key one after the
+ * other.
  *
- * A key is claimed when its slot is free, and never earlier: an item that waits would be uncertain if its process died. A
- * row that says that it waits saves nothing, because the write that says that it is sent takes as long as the insertion.
+ * A key is claimed only when a slot may be free: an item that waited with a claim would be uncertain if its process
+ * died. Inserting a row earlier with a status for waiting saves no time: changing it to `sent` takes as long as the
+ * insertion.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */

@@ -2,8 +2,8 @@ import type { CreateJob } from '../jobs/job';
 import { digest, type RequestFields } from './table';
 
 /**
- * Digests that identify an order within its item; `''` for none. Never the texts: they are stored with the execution. The
- * recipes are of the request's parameters and the key before evaluation.
+ * Digests that identify an order within its item; `''` for none. They are stored with the execution, so they never
+ * contain the texts themselves. The recipes are of the request's parameters and the idempotency key before evaluation.
  */
 export type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
@@ -47,7 +47,10 @@ export function headerOf(owner: Array<string | number>, failures: number, reques
 	return digest(JSON.stringify([...owner, failures, request]));
 }
 
-/** Parallel tool calls may have equal requests and different recipes: n8n may evaluate all with the first call's arguments. */
+/**
+ * True if all digests are equal. The recipes count, too: n8n may evaluate parallel tool calls with the arguments of the
+ * first one, so that only their recipes differ.
+ */
 export function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
 	return names.every((name) => one[name] === other[name]);

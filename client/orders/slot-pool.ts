@@ -83,7 +83,10 @@ export class SlotPool {
 	private allowedSpeculations = 0;
 	private refusals = 0;
 	private speculateAt = 0;
-	/** The permit of the request after a backoff, while that is in flight. Released slots then start no other one. */
+	/**
+	 * The permit of the speculative request after a backoff, while that is in flight. A released slot then does not
+	 * bring the next speculative request forward.
+	 */
 	private speculation: Permit | null = null;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;

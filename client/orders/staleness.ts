@@ -16,8 +16,8 @@ export class Staleness {
 	private seen: { row: Row; readAt: number; at: number; unchangedMs: number } | null = null;
 
 	/**
-	 * Measures a row of another execution. Only the local clock and reads count: the dates in a row come from another clock.
-	 * A new date proves that the writer is alive; an old one proves nothing.
+	 * Measures for how long a row of another execution has been unchanged. Only the local clock counts: the date in the
+	 * row comes from another clock, and only shows whether the row was written to.
 	 *
 	 * @param readAt start of the read
 	 * @param now end of the read. The first read counts from its end, because the row may have changed while it ran

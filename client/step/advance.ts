@@ -77,8 +77,8 @@ export async function advance(
 }
 
 /**
- * Returns the ids of generations that the execution created in earlier rounds of a loop. For this round, they are those of
- * another execution: their timeouts and limits start anew.
+ * Returns the ids of generations that the execution created in earlier rounds of a loop. This round treats them like
+ * those of another execution: their timeouts and limits start anew.
  */
 function earlierRounds(rows: Row[], batch: string, ofRound: WaveTerms['ofRound']): string[] {
 	const own = rows.filter((row) => row.execution_id === batch && hasId(row));

@@ -85,7 +85,8 @@ export class JobRun {
 		// The generations run in any case, so the timeout of each counts from the start of the step.
 		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
 		const hasSlept = waitingSinceMs < startedAt;
-		// A single check of an ID that a user gave does not retry a 404: between two sleeps, the next check does that.
+		// If `exists`, a 404 is retried. A single check of a user's ID does not retry it: in a sleeping step, a later
+		// check asks again.
 		const exists = job.row !== undefined || (wait && watcher.requests.known(id) !== null);
 		this.watch = new Watch(watcher, id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + timeoutMs;

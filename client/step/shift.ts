@@ -14,9 +14,12 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_SLEEP_MS = 5_000;
 const LONGEST_SLEEP_MS = 1_800_000;
-/** The sleep ends this part of the usual duration before the next end is due. */
+/** The sleep ends before the next end is due, by this part of the usual duration. */
 const LEAD_PART = 0.03;
-/** Shorter generations are waited for without a limit: sleeping would leave their slots idle too often. */
+/**
+ * If generations usually take at most this long, a shift stays awake without a time limit while one is due to end soon:
+ * sleeping would leave their slots idle too often.
+ */
 const QUICK_MS = 150_000;
 /** For longer generations, a shift stays awake for at most this part of the length of the sleep before it. */
 const AWAKE_PART = 0.16;
@@ -26,7 +29,7 @@ const UNKNOWN_PART = 1 / 6;
 const LATE_PART = 0.1;
 /** A sleep that was longer than this part of a duration says little about the duration. */
 const TELLING_PART = 0.3;
-/** The usual duration is assumed to be this much shorter after a sleep at whose end all had ended. */
+/** A generation that ended during such a long sleep is assumed to have taken about this part of the usual duration. */
 const SHORTER = 0.97;
 /** Number of durations to remember. */
 const MOST_DURATIONS = 15;

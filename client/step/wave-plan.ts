@@ -15,8 +15,9 @@ export interface ItemState {
 	/** Its tries so far. */
 	tried?: Tried;
 	/**
-	 * Its generation, and since when the batch waits for it, in milliseconds since the Unix epoch. `null` after an error. A
-	 * row can be deleted while a batch sleeps, and the item would then be charged again.
+	 * Its generation, and since when the batch waits for it, in milliseconds since the Unix epoch. `null` after an
+	 * error. It is stored because its row can be deleted while the batch sleeps: the item would otherwise be charged
+	 * again.
 	 */
 	generation?: { id: string; since: number } | null;
 	/** The row of its generation, if it could not be written to the table. */
@@ -42,7 +43,7 @@ export interface WaveState {
 	failed: string[];
 	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. */
 	earlier: string[];
-	/** True if nothing is left but to collect. */
+	/** True if no wave follows: all items have ended, or an error ended the batch. The results are then fetched. */
 	over: boolean;
 	/** The durations of the last generations, in milliseconds. */
 	durations: number[];
@@ -126,7 +127,7 @@ export function planWave(
 	const running = left.filter(isRunning);
 	const isDown = ({ itemIndex }: CreateJob) => typeof items[itemIndex]?.downSince === 'number';
 	const unsent = left.filter((job) => !isRunning(job));
-	// The others come first: an item that fails each time must not keep them from their turn.
+	// Items that failed in an outage come last: one that fails each time must not keep the rest from their turn.
 	const others = [...unsent.filter((job) => !isDown(job)), ...unsent.filter(isDown)].slice(
 		0,
 		mostNew,
@@ -166,7 +167,7 @@ function triedIn(failures: Row[], job: CreateJob, current?: Row): Tried | undefi
 	return { fallbacks: 0, ...tried, failed: length };
 }
 
-/** The items whose completed generations the waves have not reported. Their rows can be deleted, too. */
+/** The items whose completed generations no wave has reported yet. They are stored, as their rows can be deleted. */
 function reusedBy(
 	jobs: CreateJob[],
 	rows: Map<number, Row>,
@@ -203,7 +204,7 @@ export function rowsOfBatch(
 		const generation = items[job.itemIndex]?.generation;
 		if (row && hasId(row)) rows.set(job.itemIndex, row);
 		else if (generation) {
-			// A row that does not count has failed: another item or execution has seen that, and this item has not.
+			// The row failed, and this item has not reported the failure yet, or the row was deleted.
 			rows.set(job.itemIndex, written.get(generation.id) ?? deletedRow(job, generation));
 		}
 	}
@@ -225,8 +226,8 @@ export function missingIn(all: Row[], items: ItemStates): Record<number, Row> {
 }
 
 /**
- * The job of an item whose generation exists. It is only waited for: if it failed, that is an error, and not a reason to
- * create another one.
+ * The job of an item whose generation exists. The job only waits for the generation, and ends with an error if that
+ * failed. Only `waveResult` decides whether the next wave creates another one.
  *
  * @param now milliseconds since the Unix epoch
  * @param since when the batch began to wait, if that is known; otherwise the row's last change

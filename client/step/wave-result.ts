@@ -81,7 +81,7 @@ function unlessDown(
 	const since = generation === null ? (state.items[job.itemIndex]?.downSince ?? now) : watchedSince;
 	if (now < since + job.timeoutMs) return { kind: 'stopped', generation };
 	if (generation === null || job.onTimeout === 'error') return outcome;
-	// The last status check is that of the results.
+	// This is no error: fetching the results checks the status a last time.
 	return {
 		kind: 'done',
 		generation: { ...unseen(generation.id).item, ...generation },

@@ -61,8 +61,8 @@ export class Prober {
 	}
 
 	/**
-	 * Returns when a generation has probably ended, within a time in which it is not yet likely at the beginning. `null` if
-	 * there is no such moment.
+	 * Returns the first of `STEPS` moments between `from` and `to` at which the generation has probably ended. `null`
+	 * if there is none, or if it has probably ended at `from` already.
 	 */
 	likelyEnd(probed: Probed, from: number, to: number): number | null {
 		if (this.isLikely(probed, from)) return null;

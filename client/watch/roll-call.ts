@@ -8,7 +8,7 @@ import type { StatusPorts, StatusRequests } from './status-requests';
 const AT_ONCE = 5;
 /** A younger row may be of a generation that a replica of the service does not have yet. */
 const LAG_MS = 60_000;
-/** While the service knows none, it is asked for so many of them again, this often. */
+/** If the service knows none of them, it is asked again for `ASKED_AGAIN` of them, in `ROUNDS` rounds. */
 const ASKED_AGAIN = 2;
 const ROUNDS = 2;
 /** Maximum number of roll calls of a step, if responses such as those of a proxy leave them without a result. */

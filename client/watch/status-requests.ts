@@ -14,7 +14,7 @@ export interface StatusPorts {
 	debug?: Debug;
 }
 
-/** How long a final status is reused: half of the hour for which its output URL is valid (spec 8). */
+/** How long the status `completed` is reused: half of the hour for which its output URL is valid (spec 8). */
 const FINAL_STATUS_MS = 1_800_000;
 
 /** The last status check of a generation. Plain data: it is stored while the execution sleeps. */

@@ -12,18 +12,26 @@ const FIRST_CHECKS_MS = [4_000, 10_000];
 /** Later checks follow after this time or this fraction of the age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
-/** The file may be there before the status is final. These are the pauses before more confirming checks. */
+/**
+ * A status check confirms a file that a probe found. The status may lag: these are the pauses before more such checks.
+ */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
-/** A generation that has probably ended this long ago, and was not probed, gets a status check instead. */
+/**
+ * Longest wait for a turn to probe. A generation that has probably ended this long ago and got no turn is checked at
+ * the poll interval instead.
+ */
 const LONGEST_TURN_MS = 1_000;
 /** A completed generation without an output URL is checked this often in total: a replica may lag behind. */
 const CHECKS_FOR_URL = 3;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-/** When to stop watching: once the service has said what it knows of the generation, once it knows it, or at its final status. */
+/**
+ * When to stop watching. `fetched`: once the status of the generation is known. `answered`: the same, or once the
+ * service itself says that it does not know the generation. `final`: at a final status.
+ */
 export type Goal = 'answered' | 'fetched' | 'final';
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
@@ -160,7 +168,7 @@ export class Watch implements Probed {
 		// A check needs no slot: a proxy may have sent that code.
 		const isTransient = (exists && isDenied) || failure.retry === 'slot';
 		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
-		// A pause that the service has asked for is no failed try, and the same response again is no further one.
+		// A response that asks to wait does not count as a failure, and a reused response does not count twice.
 		const isAskedFor = error.retryAfterMs !== null;
 		const retries = isAskedFor || isNew ? this.failures : this.failures - 1;
 		const limits = { retries, maxRetries: mostRetries(error) };

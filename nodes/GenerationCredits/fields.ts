@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { optionsField } from '../shared/form/fields';
 
-/** The node's parameters, in the order of the contract. */
+/** The node's parameters, in the order in which the form shows them. */
 export const creditsFields: INodeProperties[] = [
 	{
 		displayName: 'Operation',

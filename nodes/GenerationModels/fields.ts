@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { modelField } from '../shared/form/fields';
 
-/** The node's parameters, in the order of the contract. */
+/** The node's parameters, in the order in which the form shows them. */
 export const modelsFields: INodeProperties[] = [
 	{
 		displayName: 'Operation',

@@ -42,7 +42,7 @@ const legacyInputImages: INodeProperties = {
 	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },
 };
 
-/** The node's parameters, in the order of the contract. */
+/** The node's parameters, in the order in which the form shows them. */
 export const imageFields: INodeProperties[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchImageModels', 'aurora-image-1'),

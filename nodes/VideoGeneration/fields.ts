@@ -27,7 +27,7 @@ export const AS_TOOL =
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
 
-/** The node's parameters, in the order of the contract. */
+/** The node's parameters, in the order in which the form shows them. */
 export const videoFields: INodeProperties[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchVideoModels', 'aurora-motion-1'),

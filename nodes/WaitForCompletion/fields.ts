@@ -45,7 +45,7 @@ const idOfToolField: INodeProperties = {
 	displayOptions: { show: { '@tool': [true] } },
 };
 
-/** The node's parameters, in the order of the contract. */
+/** The node's parameters, in the order in which the form shows them. */
 export const waitFields: INodeProperties[] = [
 	toolDescriptionField(AS_TOOL),
 	generationIdField,

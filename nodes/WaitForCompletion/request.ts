@@ -60,7 +60,8 @@ function validPlan(step: Step, itemIndex: number): Plan {
 	const form = readForm(step, itemIndex, waitFields);
 	const options = collection(form, 'options');
 	const runOptions = collection(form, 'runOptions');
-	// Validates these options on every item, although the step uses those of its first item.
+	// Only rejects invalid values. The step reads its settings once, from the first item, and each output item reads its
+	// own include option.
 	stepOptions(runOptions);
 	requireIncludeOption(options);
 	return {

@@ -4,7 +4,7 @@
 export const SHORTEST_SLEEP_MS = 65_000;
 const LONGEST_SLEEP_MS = 600_000;
 
-/** A timeout of more than a few hours is divided into this many of the longest sleeps. */
+/** With a timeout of more than a few hours, the longest sleep is the timeout divided by this. */
 const LONG_SLEEPS = 40;
 
 /** The shortest timeout that leaves time for one sleep after the initial polling. */

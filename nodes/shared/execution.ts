@@ -14,7 +14,7 @@ export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean
 	return isTool || node.type.endsWith('Tool');
 }
 
-/** What a creating node creates. As a tool, its type has another ending. */
+/** Returns what a creating node creates, from the name of its node type. As a tool, that name ends with `Tool`. */
 export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType {
 	return /\.videoGeneration(Tool)?$/.test(node.type) ? 'video' : 'image';
 }

@@ -61,7 +61,7 @@ const KEPT = ['timezone', 'redactionPolicy'];
 /** n8n must be able to read the result of a sleeping helper workflow, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// After a crash, n8n then returns the data from the last sleep, which is marked as not a result.
+	// So after a crash, n8n returns the data from the last sleep: a `Message`, which is not taken for a result.
 	saveExecutionProgress: false,
 };
 

@@ -26,7 +26,10 @@ export interface Step extends Caller {
 	items: INodeExecutionData[];
 	/** The value of a parameter of an item, evaluated, by its path. Throws n8n's error if its expression fails. */
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
-	/** Evaluates an expression of an item. Throws if that fails, and after a sleep: it was checked before. */
+	/**
+	 * Evaluates an expression of an item, to check it. Throws if that fails, and always after a sleep: the checks come
+	 * before it.
+	 */
 	evaluate: (expression: string, itemIndex: number) => unknown;
 	/** The file of an item in a binary field, or at a path in its JSON. Throws if there is none. */
 	file: (itemIndex: number, place: string) => IBinaryData;

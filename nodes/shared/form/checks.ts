@@ -40,7 +40,7 @@ export function undefinedExpression(field: string, required = false): InvalidInp
 	);
 }
 
-/** Builds the error for a text in which one of several parts is undefined or not a number. */
+/** Builds the error for a text that contains an expression whose value is `undefined` or `NaN`. */
 export function undefinedPart(field: string, expression: string): InvalidInputError {
 	return new InvalidInputError(
 		`A part of ${field} has no value for this item: ${truncate(expression)}`,
@@ -195,7 +195,7 @@ function checkedNumber(
 	throw invalid(field, expected, value);
 }
 
-/** Returns the allowed value with the same text as the given one. */
+/** Returns the allowed value whose text equals that of `value`, such as the number 24 for the text `24`. */
 export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): T {
 	const found = allowed.find((candidate) => String(candidate) === String(value));
 	if (found !== undefined) return found;

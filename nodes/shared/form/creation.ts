@@ -62,7 +62,8 @@ export function creationPlans(
 	if (idempotencyKey !== null) requireKeyScope(step, options);
 	const wait = booleanOr(true, 'Wait for Completion', form.waitForCompletion);
 	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
-	// Validates these options on every item, although the step uses those of its first item.
+	// Only rejects invalid values. The step reads its settings once, mostly from the first item, and each output item
+	// reads its own include option.
 	stepOptions(runOptions);
 	choiceOf(runOptions, 'whileWaiting');
 	requireIncludeOption(options);

@@ -10,8 +10,8 @@ export interface At {
 }
 
 /**
- * The expressions in a parameter, with their values. A function has no value: n8n would insert its source code. An
- * expression that cannot be evaluated alone is left out.
+ * The expressions of a parameter that n8n joins into a text, with their values. A function counts as `undefined`: n8n
+ * would insert its source code. An expression that fails when it is evaluated by itself is left out.
  */
 export function partsOf(
 	{ step, itemIndex }: At,
@@ -31,8 +31,8 @@ export function partsOf(
 const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 
 /**
- * A reference to data, such as `$json.product.name`, `$('Node').item.json['name']` or `$fromAI('name')`. It ends before the
- * name of a method, which may make a text of a value that is missing.
+ * A reference to data, such as `$json.product.name`, `$('Node').item.json['name']` or `$fromAI('name')`. It ends before
+ * a method, except `first()` and `last()`: the result of a method may contain `undefined` although the data does not.
  */
 const REFERENCE =
 	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last)\(\)|[\p{L}\p{N}_]+(?![\p{L}\p{N}_]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
@@ -60,8 +60,8 @@ function textsIn(value: unknown, levels = MOST_LEVELS): string[] {
 }
 
 /**
- * The expressions of a text that contains more than a single expression, even if it is only a blank: n8n then makes a
- * text of their values. A text with escaped braces is not taken apart.
+ * The expressions of a parameter that n8n evaluates to a text: one that contains anything besides a single expression,
+ * even only a blank. Empty for any other parameter, and for a text with escaped braces, which is not taken apart.
  */
 function expressionsIn(written: unknown): string[] {
 	if (typeof written !== 'string' || !written.startsWith('=')) return [];

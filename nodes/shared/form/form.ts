@@ -98,7 +98,8 @@ function listOf(lists: INodePropertyCollection[], written: Form): Form {
 		lists.map(({ name, displayName, values }) => {
 			const entries = name in written ? written[name] : null;
 			if (entries === undefined) throw undefinedExpression(displayName);
-			// An entry that was added may not be empty.
+			// Changes only the advice for an undefined expression: it must not suggest leaving a field of an added
+			// entry empty.
 			const ofEntry = values.map((field) => ({ ...field, required: true }));
 			const read = [entries ?? []].flat().map((entry, index) => {
 				const label = `${displayName} ${index + 1}`;

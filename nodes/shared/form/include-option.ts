@@ -8,7 +8,7 @@ import type { Step } from '../step';
 
 /** The option that returns the input item, with the generation in one of its fields. */
 
-/** The name of the option, and that of the field's name. */
+/** The name of the option, and the name of the option that names the field. */
 const INCLUDE = 'includeOtherFields';
 const FIELD = 'generationField';
 

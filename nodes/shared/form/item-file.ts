@@ -19,7 +19,8 @@ export function itemFile(step: Step, itemIndex: number, file: unknown, label: st
 }
 
 /**
- * A workflow may store its files in the JSON under this name. n8n then accepts a path into it as a field name.
+ * The field of the JSON in which n8n keeps files if the workflow's setting `binaryMode` is `combined`. n8n then finds a
+ * file by its path in the JSON.
  */
 const WITHIN_JSON = '_files';
 

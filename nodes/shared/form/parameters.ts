@@ -47,8 +47,9 @@ const NOT_REQUESTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Identifies the order of an item by its unevaluated parameters and its input item. An expression may return a
- * different value in every attempt of the step, such as a random seed or the time.
+ * Identifies the creating request of an item by its unevaluated parameters and its input item. The evaluated request
+ * cannot identify it: an expression may return a different value in every attempt of the step, such as a random seed or
+ * the time.
  *
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
@@ -72,8 +73,9 @@ const NO_VALUE =
 	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]/;
 
 /**
- * True if a part of a key has no value: the key has such a word more often than the data that it was made from. A key
- * without letters and digits is what remains of separators, unless it is the data itself.
+ * True if a part of an idempotency key had no value: the key contains a word of `NO_VALUE`, such as `undefined`, more
+ * often than its fixed text and its data do. A key without letters and digits counts too, because only separators are
+ * left of it, unless one of these texts is equal to it.
  */
 function hasPartWithoutValue(at: At, key: string, written: string): boolean {
 	const hasCharacters = /[\p{L}\p{N}]/u.test(key);
@@ -145,7 +147,7 @@ export function choiceOf<Name extends keyof typeof CHOICES>(options: Options, na
 	return oneOf<Value>(field, options[name] ?? values[0], values);
 }
 
-/** Clients of n8n's MCP Server Trigger give up after 60 seconds, and an agent that was given up on creates again. */
+/** Seconds. Clients of n8n's MCP Server Trigger give up after 60 s, and an agent whose call timed out creates again. */
 const TOOL_TIMEOUT = 45;
 
 /**

@@ -11,7 +11,7 @@ export interface Plan {
 	job: Job;
 	/** `null`: return JSON only. */
 	download: DownloadTarget | null;
-	/** The request behind a generation that is only collected. Its prompt names the file. */
+	/** Set if the job only collects what the item has created: its creating request, whose prompt names the file. */
 	draft?: CreateRequest;
 	/** True if the option Idempotency Key was added but is empty. */
 	keyIsEmpty?: boolean;

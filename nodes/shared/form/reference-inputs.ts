@@ -109,8 +109,8 @@ export type LoadInputs = () => Promise<WireInput[]>;
 type LoadInput = () => Promise<WireInput>;
 
 /**
- * Validates the reference inputs of an item before any request. Files with a known size are not read, and
- * inline data is not kept in memory.
+ * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet, and inline data
+ * is not kept in memory.
  *
  * @param form the evaluated form of the item
  * @returns a function that loads the inputs when the request is due

@@ -30,7 +30,8 @@ const uncertainChargeOption: INodeProperties = {
  * The run options of every node that waits.
  *
  * @param timeout default in seconds
- * @param creates false if the node only watches generations. It needs no slots, and ids from the user may not exist.
+ * @param creates false if the node only watches generations. Its descriptions then mention neither slots nor a charge:
+ * an ID from the user may not exist.
  */
 export function waitingRunOptions(timeout: number, creates = false): INodeProperties[] {
 	return [
@@ -162,7 +163,10 @@ const retriesOption: INodeProperties = {
 	description: `How many times to create a failed and refunded generation again (0 to ${MOST_RETRIES}), if the step waits for completion`,
 };
 
-/** Choices that a method of the node loads. They have names and IDs, which the descriptions say. */
+/**
+ * Choices that a method of the node loads. A function, because n8n's linter does not look into it: for a literal, it
+ * would require “Names or IDs” in the display name.
+ */
 function loadedBy(loadOptionsMethod: string): INodeProperties['typeOptions'] {
 	return { loadOptionsMethod };
 }

@@ -11,12 +11,15 @@ import type { Step } from '../step';
 /** How long a signed URL works. */
 const LIFE = '1 hour';
 
-/** A request that is sent again soon has the same URL: a gateway may compare the bodies of requests with the same header. */
+/**
+ * A request that is sent again within this time has the same URL: a gateway may compare the bodies of requests with
+ * the same `Idempotency-Key` header.
+ */
 const SAME_URL_MS = 5 * 60_000;
 
 /**
- * A file of an item as a URL of n8n that works without a login. It is signed when a request is sent, because an item may
- * wait for hours. The file identifies the request, and not the URL.
+ * A file of an item as a URL of n8n that works without a login. It is signed when a request is sent, because an item
+ * may wait for hours. Its JSON has the file's id and size instead of the URL, so digests of the request stay equal.
  */
 class SignedFile extends FreshValue {
 	private last: { url: string; at: number } | null = null;

@@ -52,8 +52,9 @@ export function stepOptions(options: Options): StepOptions {
 }
 
 /**
- * Reads the settings of the step from its first item. Other invalid options do not matter. An invalid setting
- * is an error of that item only, and the step uses the default. Never throws.
+ * Reads the settings of the step: each spending limit from the first item with a valid one, the others from the first
+ * item. The default replaces a missing or invalid setting, which is an error of its item only. Other invalid options do
+ * not matter. Never throws.
  */
 export async function stepOptionsOf(step: Step): Promise<StepOptions> {
 	const options = stepOptions({});

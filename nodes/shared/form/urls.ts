@@ -10,7 +10,7 @@ const COMMA_BETWEEN_URLS = new RegExp(`,(?=\\s|,|$|${URL_START})`, 'i');
 const UPLOAD_FIRST = 'Upload a file first, for example with an S3 node, and enter its URL.';
 
 /**
- * A URL of an image's inputs, which the service fetches: https (spec 4.1). Plain http is allowed for this machine only,
+ * A URL in an image request, which the service fetches: https (spec 4.1). Plain http is allowed for this machine only,
  * for a local service.
  *
  * @param forFiles advice for a file that is not on the web
@@ -22,7 +22,7 @@ export function fetchableUrl(field: string, value: unknown, forFiles = UPLOAD_FI
 	throw invalid(field, 'an https:// URL', text, advice);
 }
 
-/** A URL of a video's images, which the service fetches: https or http (spec 4.2). */
+/** A URL of an image in a video request, which the service fetches: https or http (spec 4.2). */
 export function webUrl(field: string, value: unknown): string {
 	const text = singleUrl(field, value);
 	if (isWebUrl(text)) return text;

@@ -16,7 +16,8 @@ const LEAST_BYTES = 64 * 1024;
 /**
  * Reads the first bytes of a stream and puts them back, so that they can be read again.
  *
- * @returns at least `SNIFF_BYTES` bytes; fewer only if the stream ended
+ * @returns at least `SNIFF_BYTES` bytes. Fewer only if the stream ended: they are then its whole content, and not put
+ * back.
  * @throws the error that broke the stream
  */
 export async function peek(stream: ByteStream): Promise<Buffer> {

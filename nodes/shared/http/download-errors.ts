@@ -4,7 +4,7 @@ import type { Generation } from '../../../client/api/generation';
 import { inSeconds, sentences } from '../../../client/text';
 import { firstWords } from './media-type';
 
-/** A reason why an output cannot be stored although the storage was reached. */
+/** A reason why a download failed, other than no connection: n8n cannot write the file, or the transfer broke off. */
 interface Cause {
 	/** Matches a Node.js error code. */
 	codes: RegExp;
@@ -39,13 +39,13 @@ const CONNECTION_ADVICE = {
 	never: 'Check the clock of the server that runs n8n, and any proxy that inspects TLS connections',
 };
 
-/** The error for a storage response that contains no output. It allows retries with backoff. */
+/** The error for a download without a usable file, with or without a response. It allows retries with backoff. */
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
 }
 
-/** The error for a response with another status. `retryAfterMs`: how long it asks to wait, in milliseconds. */
+/** The error for a status other than 200 and 206. `retryAfterMs`: how long it asks to wait, in milliseconds. */
 export function notTheFile(status: number, retryAfterMs: number | null): GenerationError {
 	const error = badOutput(`The storage returned HTTP ${status} instead of the file`, status);
 	if (retryAfterMs === null) return error;

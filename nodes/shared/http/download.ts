@@ -25,7 +25,7 @@ import type { Step } from '../step';
 /** Maximum number of retries, except for a file that is missing. */
 const MAX_RETRIES = 4;
 
-/** How long to wait for a storage that asks for it, in milliseconds, without a timeout of the item. */
+/** Default of `patienceMs`, in milliseconds. */
 const LONGEST_WAIT_MS = 600_000;
 
 /** Milliseconds to keep retrying while the file is not there yet. Caches may remember for minutes that the file was missing. */
@@ -115,7 +115,7 @@ export async function download(step: Step, request: DownloadRequest): Promise<Do
 			if (error.status === 403 || generation.item.url === null) throw fresh.error;
 			continue;
 		}
-		// The generation has no output, so the storage's file was not its output.
+		// If the generation ended without an output after all, that explains the failed download.
 		const ended = isCompleted(fresh.value) ? null : errorOfEnd(fresh.value);
 		if (ended) throw ended;
 		generation = withUrlOf(generation, fresh.value);

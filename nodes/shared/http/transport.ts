@@ -20,8 +20,8 @@ import {
 import type { ByteStream } from './byte-stream';
 
 /**
- * This module binds n8n's HTTP helpers to the client's ports. Only the
- * credential test sends requests another way.
+ * This module binds n8n's HTTP helpers to the client's ports. Downloads and the credential test send their requests
+ * in their own modules.
  */
 
 /**
@@ -58,7 +58,8 @@ interface Credential {
 /**
  * Connects to the service with the node's credential.
  *
- * @param options limits of the requests: by default, only the user's Stop ends their retries
+ * @param options for the requests of models and credits only: the signal that ends them (by default the caller's), and
+ * their maximum number of retries (by default the client's)
  */
 export function serviceOf(
 	caller: Caller,
@@ -227,8 +228,8 @@ async function isOneByte(
 }
 
 /**
- * Removes the API keys, and the signed URLs of files in n8n, from error responses. Other responses are unchanged: a
- * change inside an id or URL would corrupt it.
+ * Removes the API keys, and the signed URLs of files in n8n, from error responses and from the field `error` of others.
+ * Everything else is unchanged: a change inside an id or URL would corrupt it.
  */
 export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
 	const named: Array<[RegExp | string, string]> = [...keys]

@@ -10,7 +10,7 @@ import type { Step } from '../step';
 /**
  * Downloads the output of a completed generation, if its item asks for it.
  *
- * @param record names a reused generation after the prompt that it was created from
+ * @param record has the prompt that a reused generation was created from, for the file name
  * @throws as `download`
  */
 export async function fetchOutput(

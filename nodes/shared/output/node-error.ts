@@ -22,8 +22,8 @@ const HOW_TO_GET_OTHERS =
  * and every generation that was charged.
  *
  * @param failed position of the failed outcome; the index of the item if there are no outcomes
- * @param outcomes of all outputs, in order; empty if no request was sent
- * @param journal the generations that earlier attempts of the step were charged for
+ * @param outcomes of all outputs, in order; empty for a read-only node
+ * @param journal adds the generations that any attempt of the step was charged for
  * @returns the error to throw
  */
 export function stepError(
@@ -129,10 +129,10 @@ export function causeOf(error: unknown): GenerationError | undefined {
 }
 
 /**
- * Adds the index of the item for programs.
+ * Adds the index of the item, counted from 0, for code that reads the error.
  *
- * @param isOneOfSeveral true if the description names the item, from 1. n8n's editor adds `[item 3]` to the title of such
- * an error, counted from 0, and must not find the index in the stored execution.
+ * @param isOneOfSeveral true if the description names the item, counted from 1. The index is then not enumerable, and
+ * so not stored with the execution: n8n's editor would add `[item 3]`, counted from 0, to the title.
  */
 export function addItemIndex(
 	{ context }: NodeApiError,

@@ -46,7 +46,7 @@ export function uncheckedIds(outcomes: Outcomes): string[] {
 	const known = generationsOf(
 		outcomes.filter((outcome) => {
 			if (outcome.kind !== 'error') return true;
-			// The service does not know those that it has lost.
+			// With `noneOf`, the service has answered that it does not know the generation: the id was checked.
 			return outcome.error.charge === 'none' && outcome.error.noneOf === null;
 		}),
 	);

@@ -43,7 +43,8 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 		}
 	});
 	const [first] = items;
-	// With Retry On Fail, n8n runs a step again if its first output item has this field. Here it is one of the input's.
+	// With Retry On Fail, n8n runs a step again if its first output item has the field `error`. This item did not fail,
+	// so the field was kept from its input.
 	if (first && step.node.retryOnFail && !failureOf(first)) delete first.json.error;
 	return items;
 }

@@ -31,7 +31,7 @@ export function traceStep(step: Step, { jobs = [], outcomes = [], stats, balance
 			...(model !== null && { 'gen_ai.request.model': model }),
 			'media.generations.created': made,
 			'media.generations.reused': reused,
-			// One that was followed by another try is in no outcome.
+			// A failed generation that was created again is in no outcome.
 			'media.generations.failed': refunded + recreated,
 			'media.generations.retried': retries + resubmitted + recreated,
 			'media.generations.uncertain': uncertain,

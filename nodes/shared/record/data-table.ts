@@ -127,7 +127,7 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : undefined));
 	const [first, ...others] = chunks({
 		match: 'any',
-		// Older releases of the package have stored keys as they were entered.
+		// Older releases of the package stored keys without normalizing them.
 		conditions: call.keys.flatMap((key) =>
 			[...new Set([key, key.normalize('NFD')])].map((form): Condition => ['key', form]),
 		),

@@ -63,15 +63,16 @@ export interface CreatedGeneration {
 }
 
 /**
- * Writes generations that were charged and that the step does not return, so that their ids can be found in n8n. One that
- * has a row gets no other. A key is written only if its own row could not be. Never throws: there may be no table.
+ * Writes generations that were charged and that the step does not return, so that their ids can be found in n8n. One
+ * that has a row gets no other. The new row has the idempotency key only if the row of that key could not be written.
+ * Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	step: Step,
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
-	// After a stop, the row of a key may be written later than this.
+	// `hasRow` includes a row that is still to be written: after a stop, that may be later than this.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await toResult(async () => {

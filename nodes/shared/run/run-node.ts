@@ -22,7 +22,7 @@ import type { Step } from '../step';
 /**
  * Sleeps while the generations of a step run. It may add failures.
  *
- * @returns the output of the step; `null` if it must go on by itself
+ * @returns the output of the step; `null` if `runNode` must run the jobs
  */
 export type Sleep = (
 	step: Step,
@@ -173,7 +173,7 @@ export function firstFailure(failures: Failures): number {
 	return failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
 }
 
-/** @throws NodeApiError if an item failed before any request was sent and On Error does not continue */
+/** @throws NodeApiError if an item has failed without being run and On Error does not continue */
 function throwFirst(step: Step, journal: Journal, failures: Failures): void {
 	const first = firstFailure(failures);
 	if (first < 0 || continuesOnError(step)) return;

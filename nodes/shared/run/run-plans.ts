@@ -42,9 +42,9 @@ export interface StepStart {
 	shift?: SleepDecision;
 	/** False if no error ends the run. By default, the On Error setting decides. */
 	stopOnError?: boolean;
-	/** After a sleep, the items whose errors are on the spans of its waves. */
+	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
-	/** What the waves have done that this step ran while awake, for its hints. */
+	/** If the step ran its waves without a sleep: what they did, for the hints. */
 	before?: EarlierWork;
 }
 

@@ -31,7 +31,7 @@ export function sleepingBatch(node: CreatingNode): Sleeper<BatchState> {
 		work: async (step, planned, state) => (await runWave(step, planned, state)).report,
 		stopped: async (step, { items = {} }) => {
 			await toResult(async () => await rowsOf(step, [], unwrittenRows(items)));
-			// Nothing says whether the table took its last changes after a stop.
+			// A write to the table that fails after a stop is not reported, so the ids are logged.
 			const ids = Object.values(items).flatMap(({ generation }) => generation?.id ?? []);
 			if (ids.length > 0) step.n8n.logger.warn(chargedBeforeStop(step, ids), { generations: ids });
 		},
@@ -58,7 +58,7 @@ export async function runBatch(step: Step, node: CreatingNode): Promise<INodeExe
  * Submits as many items as the limit allows, and lets the execution sleep until the batch has ended.
  *
  * @param step evaluates each expression only once
- * @returns the output of the step; `null` if it must go on by itself
+ * @returns the output of the step; `null` if `runNode` must run the jobs
  */
 async function beginBatch(
 	step: Step,
@@ -112,7 +112,8 @@ async function beginBatch(
 /**
  * Runs waves that do not sleep, until all items have ended.
  *
- * @returns the counters of the step; `null` if it was stopped. If a wave cannot read the table, the rest is left to do
+ * @returns the counters of the step; `null` if it was stopped. If a wave fails, the items that have not ended are left
+ * to `fetchResults`
  */
 async function runAwake(
 	step: Step,

@@ -10,7 +10,7 @@ export function whyNotSleep(step: Step): string | null {
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
 	if (isEvaluated(step)) return 'in an evaluation, n8n treats a sleeping execution as finished';
-	// It ignores a request to sleep, and would return nothing.
+	// n8n's new engine ignores a request to sleep, so the step would return nothing.
 	if (step.n8n.getWorkflowSettings?.().engineType === 'v2')
 		return 'n8n’s new engine (engineType v2) does not support sleeping';
 	if (!isSaved(step.n8n.getWorkflow().id) || !isSaved(step.execution)) {

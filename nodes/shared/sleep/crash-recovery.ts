@@ -11,7 +11,10 @@ const RECOVERY_MS = 20_000;
 const START_MS = 30_000;
 /** After this time, n8n has started, however busy its machine is. */
 const STARTED_MS = 300_000;
-/** Where data tables are switched off, the wait must be over before n8n looks for dead executions, after a minute. */
+/**
+ * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
+ * first looks for dead executions, after a minute.
+ */
 const TRIES_WITHOUT_TABLE = 8;
 /** When this process loaded the package, in milliseconds since the Unix epoch. */
 export const loaded = { at: wallClock.now() };
@@ -20,12 +23,12 @@ export const loaded = { at: wallClock.now() };
  * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
  *
  * n8n wakes executions before its data tables can be used, and before its crash recovery. The recovery marks every
- * execution that it finds as crashed. It restores a sleeping one at once, but if that one wakes, falls asleep or ends in
- * between, the recovery overwrites it with old data: it stays crashed, or runs twice. What is awake stays marked until it
- * is stored the next time. So until the recovery has ended, no execution may end and thereby wake another one, and none
- * may fall asleep.
+ * unfinished execution as crashed, and restores a sleeping one at once. If a sleeping execution wakes, falls asleep or
+ * ends in between, the recovery overwrites it with old data: it stays crashed, or runs twice. An execution that is
+ * awake keeps the mark until n8n stores it the next time. Until the recovery has ended, no execution may therefore fall
+ * asleep, or end and thereby wake another one.
  *
- * Later, this does nothing.
+ * Returns at once if the package was loaded more than `STARTED_MS` ago.
  *
  * @param needsTable true if the execution can do nothing without a data table
  */

@@ -20,8 +20,8 @@ type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
 /**
  * Returns the step that sleeps, for a helper execution that works for it.
  *
- * @returns `null` if that execution no longer sleeps: it was stopped, it ended, or it was deleted. Also `null` if the
- * helper workflow does not know the secret of the step, or if the sleep is not stored in time
+ * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
+ * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
  * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
  */
 export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Promise<Step | null> {
@@ -58,8 +58,8 @@ export async function isAwaited(helper: Step, { by }: WaveOrder): Promise<boolea
 }
 
 /**
- * The state that a supervisor has left which was killed while it was awake: that of its last sleep, with the report of the
- * wave that woke it. `null` if there is none.
+ * The state of a supervisor that was killed while it was awake: the state at its last sleep, with the report of the
+ * wave that woke it. `null` if it has stored no state of this step, or none that this release can read.
  */
 export async function stateOf(
 	helper: Step,
@@ -89,8 +89,9 @@ const STORING = { looks: 12, pauseMs: 5_000 };
 /**
  * Reads an execution once it is stored as expected.
  *
- * @param read returns `undefined` if it is not yet
- * @returns `null` if the execution has failed, was stopped or deleted, or is not stored as expected in time
+ * @param read returns `undefined` if the execution is not yet stored as expected. It is then read again
+ * @returns what `read` returns; `null` if the execution has failed, was stopped or deleted, or is not stored as
+ * expected in time
  */
 async function onceStored<T>(
 	helper: Step,

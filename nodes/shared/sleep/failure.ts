@@ -13,7 +13,7 @@ import type { Step } from '../step';
  * The item that `throwFailure` reads.
  *
  * @param advice how to go on
- * @throws any error that is not that of the step
+ * @throws `error` itself if it is not a NodeApiError: the helper execution has failed, and not the step
  */
 export function failureItem(error: unknown, advice = '') {
 	if (!(error instanceof NodeApiError)) throw error;

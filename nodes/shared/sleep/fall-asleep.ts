@@ -35,7 +35,7 @@ export async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// n8n ignores the output of a step that sleeps. It must contain no error: Retry On Fail would run the step again.
+	// A step that sleeps returns no items: n8n ignores them, but Retry On Fail runs the step again if one has an error.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

@@ -37,7 +37,7 @@ export interface AwakeStep {
 }
 
 /**
- * Fetches the results of a batch that has slept, or whose items all ended before it could.
+ * Fetches the results of a batch, after its sleep or after waves that ran awake.
  *
  * @param awake set if the step has not slept
  * @returns the output items
@@ -78,7 +78,8 @@ export async function fetchResults(
 	const options = { ...start.options, spentBefore: spent };
 	const unrecorded = Object.values(missingIn(all, state.items)).map(({ key }) => key);
 	const before = awake ? { stats: awake.stats, unrecorded } : undefined;
-	// An item without a wave result reuses a completed generation. Its own plan counts it, and compares its request.
+	// An item that the awake waves did not end keeps its own plan. It reuses a completed generation, so that this is
+	// counted and its request is compared. Or a wave failed first, so that the item must still be run.
 	const isReused = ({ job }: Plan) => awake !== null && !hasEnded(state.items, job.itemIndex);
 	const fetched = planned.map((plan) => (isReused(plan) ? plan : fetching(plan, rows)));
 	const reported = awake
@@ -143,10 +144,10 @@ function neverCreated(
 }
 
 /**
- * The errors of a batch that is given up. An item keeps the error that it had, and names the generation that is on
- * record for it.
+ * The outcomes of a batch that is given up. An item that already has an error keeps it. Any other item gets the error
+ * of the batch, with its generation if there is one.
  *
- * @param step acts as the step
+ * @param step the step that sleeps, from `stepOf`
  * @param plans of the step's items
  * @param state what the waves reported
  * @param error of the batch

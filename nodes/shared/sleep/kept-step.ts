@@ -64,8 +64,9 @@ function hasExpression(value: unknown): boolean {
 }
 
 /**
- * A parameter, evaluated and not validated. An expression that fails is an error of its item, which was reported before,
- * and becomes `null`: the other options of its collection may apply to the whole step, or to how the error is returned.
+ * A parameter, evaluated and not validated. An expression that fails becomes `null`: its item already has that error.
+ * The other options of its collection are still read, because they may apply to the whole step, or to how the error is
+ * returned.
  */
 function valueOf(step: Step, { name, default: fallback }: INodeProperties, itemIndex: number) {
 	if (name !== 'options' && name !== 'runOptions') {

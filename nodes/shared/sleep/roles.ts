@@ -47,12 +47,13 @@ export async function runAsHelper(helper: Step, sleeper: Sleeper): Promise<INode
 }
 
 /**
- * The error of a node with a role and without a secret, or with an unknown role: of a step that another release has stored,
- * or of a workflow that is not a helper workflow. It tells only what the node's own execution has stored.
+ * The error of a node with an unknown role, or of one without a secret. Either another release has stored the step, or
+ * the workflow is not a helper workflow. Nothing proves that the node may read the step, so the error names only what
+ * the node's own execution has stored.
  */
 async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promise<NodeApiError> {
 	const { batch } = helper.n8n.getContext('flow') as { batch?: unknown };
-	// Its error ends the sleep.
+	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(batch)
 		? await otherVersion(helper, [batch], sleeper)
@@ -62,8 +63,9 @@ async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promi
 type WaveRole = 'sleep' | 'work' | 'deliver';
 
 /**
- * Runs a node of a wave, or of the workflow that fetches the results. If the user's workflow keeps no failed executions,
- * an error is returned as n8n returns that of a failed helper workflow. Otherwise n8n would keep the failed wave.
+ * Runs a node of a wave, or of the workflow that fetches the results. If an error is thrown, n8n keeps the execution.
+ * If the user's workflow keeps no failed executions, the error is therefore returned, in an item like the one that n8n
+ * makes of the error of a failed helper workflow.
  */
 async function asWave(helper: Step, sleeper: Sleeper, role: WaveRole) {
 	const ran = await toResult(async () => await runRole(helper, sleeper, role));
@@ -85,7 +87,7 @@ async function runRole(
 		if (isCurrent(order)) await sleepUntil(helper, order);
 		return [input];
 	}
-	// The wait comes first: the step may be stopped meanwhile, and an error reads the data table.
+	// Before the step is read: it may be stopped meanwhile, and the error of another release reads the data table.
 	await n8nStarted(helper, !sleeper.createsNothing);
 	const found = await toResult(async () => await stepOf(helper, order, sleeper));
 	if (!found.ok) return [[failureItem(found.error)]];
@@ -106,7 +108,10 @@ async function runRole(
 /** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
 const BRIEF_MS = 10_000;
 
-/** A wave always sleeps first, so that its supervisor is asleep before it ends. Brief results do not. */
+/**
+ * Sleeps until the time in the order. If a node waits for this execution (`by`), it always sleeps in n8n, so that the
+ * waiting execution is asleep before this one ends. Otherwise, a pause of up to `BRIEF_MS` is spent awake.
+ */
 async function sleepUntil(helper: Step, { wakeAt, by }: WaveOrder): Promise<void> {
 	const pauseMs = wakeAt - wallClock.now();
 	if (by || pauseMs > BRIEF_MS) return await helper.n8n.putExecutionToWait(new Date(wakeAt));
@@ -169,7 +174,7 @@ function itemIndexOf({ pairedItem }: INodeExecutionData): number {
 	return (pairedItem as IPairedItemData).item;
 }
 
-/** A missing file, or one without a URL, has been waited for already. */
+/** True if a later try may succeed. A file that is missing or has no URL does not count: it was waited for already. */
 function isDown(error: GenerationError | undefined): boolean {
 	if (!error || !isOutage(error)) return false;
 	const { code, status, generation } = error;

@@ -9,7 +9,7 @@ import type { Report, SleepState } from './state';
 import type { Noun } from './workflows';
 import type { Step } from '../step';
 
-/** A node whose step can sleep: what its helper executions do for it. In all of them, `step` acts as the step. */
+/** A node whose step can sleep: what its helper executions do for it. `step` is the step that sleeps, from `stepOf`. */
 export interface Sleeper<State extends SleepState = SleepState> {
 	noun: Noun;
 	/** True if the node creates no generations, so that nothing can be charged. */
@@ -27,7 +27,7 @@ export interface Sleeper<State extends SleepState = SleepState> {
 	lost?(state: State): string[];
 	/** Fetches the results when all items have ended. Throws `NodeApiError` as the step does. */
 	results(step: Step, plans: Array<Result<Plan[]>>, state: State): Promise<INodeExecutionData[][]>;
-	/** The errors of a step that is given up. An item keeps its own, and names its generation. */
+	/** The errors of a step that is given up: of each item its own, or else `error` with the generation of the item. */
 	lastKnown(
 		step: Step,
 		plans: Array<Result<Plan[]>>,

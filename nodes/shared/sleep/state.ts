@@ -60,7 +60,7 @@ export interface SleepState {
 	items: ItemStates;
 	/** True if there is no further wave. The results are then fetched, unless the step was stopped or given up. */
 	over: boolean;
-	/** True if the user stopped it. */
+	/** True if the user stopped the step or one of its helper executions. */
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. */
 	wakeAt: number;
@@ -77,7 +77,7 @@ export interface SleepState {
 /** What a wave, or a supervisor, reports: the parts of the state that it knows better. */
 export type Report = Partial<SleepState> & Pick<SleepState, 'v'>;
 
-/** How often the results are fetched, if the execution dies or the service is down. */
+/** Maximum number of executions that fetch the results: another one follows if one dies, or if the service is down. */
 export const COLLECTIONS = 3;
 
 /** Helper executions that die this often in a row die for a reason that does not pass. */
@@ -146,7 +146,7 @@ export interface Message {
 	order?: WaveOrder;
 	/** From a wave or a supervisor. */
 	report?: Report;
-	/** From a wave or the workflow that fetches the results: the step no longer sleeps. */
+	/** The step no longer sleeps, or the sender was stopped, or nothing waits for the sender any more. */
 	stopped?: true;
 	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
 	laterAt?: number;

@@ -157,7 +157,7 @@ function isResult(item: INodeExecutionData): boolean {
 	return message.failure !== undefined || message.empty === true;
 }
 
-/** Reads what the execution left that the node before this one has started. */
+/** Updates the state with the result of the helper execution that the previous node started. */
 async function listen(
 	helper: Step,
 	kept: Kept,
@@ -173,7 +173,7 @@ async function listen(
 	if (message?.stopped) state.stopped = state.over = true;
 	if (message?.laterAt) state.wakeAt = message.laterAt;
 	if (message?.stopped || message?.laterAt) return;
-	// If n8n lost the result of an execution, it returns its input.
+	// The helper execution ended without a report. A message other than those above means that n8n lost the result.
 	const left = kept.supervisor ? await stateOf(helper, kept.supervisor, state) : null;
 	if (left) takeIn(state, left);
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');

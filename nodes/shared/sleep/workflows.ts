@@ -98,9 +98,10 @@ export function resultsWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 }
 
 /**
- * After a crash, n8n marks a sleeping execution as crashed for a few milliseconds. If it reads the result of the guard then,
- * it takes the output of the guard's last node as the result of the step. It does not accept output of a type other than
- * `main`. The input of the next node is unaffected. The output of a supervisor goes to the guard, which understands it.
+ * Keeps n8n from using the output of a sleeping guard as the result of the step. After a crash, n8n marks a sleeping
+ * execution as crashed for a few milliseconds. If n8n reads the result of the guard at that moment, it takes the output
+ * of the node that sleeps, but only output of the type `main`. The next node still receives its input. The nodes of a
+ * supervisor do not need this: the guard recognizes their messages.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 
