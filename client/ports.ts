@@ -76,7 +76,7 @@ export interface SleepDecision {
 	ended(tookMs: number, seen: boolean): void;
 
 	/**
-	 * Decides while the step runs.
+	 * Watches the progress while the step runs, and calls `rest` once when the step should sleep.
 	 *
 	 * @param rest ends all waits; requests in flight still return their ids
 	 * @param end aborts when the pipeline has ended

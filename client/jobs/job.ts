@@ -32,7 +32,7 @@ interface JobBasics {
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;
-	/** Maximum wait for the generation, and for a free slot, each in milliseconds. */
+	/** Maximum wait for the generation, and also for a free slot, in milliseconds. */
 	timeoutMs: number;
 	/** True if the timeout bounds the whole job, from the start of the step. Default: each wait has its own. */
 	countsFromStart?: boolean;

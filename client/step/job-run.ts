@@ -185,7 +185,7 @@ export class JobRun {
 			const earlierId = await submission.earlier(order);
 			const made = earlierId === null ? await submission.create(order, request) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another execution was first. The next read waits for its result.
+			// Another execution was first, or the row has changed. The next read returns the result, or waits for it.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			const watch = new Watch(watcher, id, made, order.job.readiness, true);

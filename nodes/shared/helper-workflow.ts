@@ -25,7 +25,7 @@ const trigger: HelperNode = {
 /** What a helper workflow consists of. */
 export interface Helper {
 	name: string;
-	/** Explains the workflow in the executions list. Each entry is a paragraph, in Markdown. */
+	/** A sticky note for users who open it from the executions list. Each entry is a paragraph, in Markdown. */
 	note?: string[];
 	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
 	lines: HelperNode[][];

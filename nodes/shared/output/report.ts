@@ -46,10 +46,10 @@ export function reportUnexpected(step: Step, errors: Array<GenerationError | nul
 }
 
 /**
- * Shows one hint after a run with failures, retries or reused generations. It says what is ready, what is
- * missing, and why.
+ * Shows one hint after a run: what is ready, what is missing and why, what was reused, retried or waited for, and the
+ * balance. Shows none if all is ready and there is nothing else to say.
  *
- * @param outcomes of all items, in order
+ * @param outcomes of all outputs, in the order of the items
  */
 export function summaryHint(
 	step: Step,

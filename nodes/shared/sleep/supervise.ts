@@ -37,8 +37,8 @@ interface Kept {
 }
 
 /**
- * Runs a node of the guard or of a supervisor. Each node reads what the helper execution before it left, and starts the
- * next one. While that one runs, this execution sleeps.
+ * Runs a node of the guard or of a supervisor. Each node reads what the helper execution before it left. If another one
+ * is needed, the node starts it, and this execution sleeps while that one runs.
  *
  * @throws NodeApiError as the step does
  */
