@@ -77,7 +77,7 @@ export class StatusRequests {
 				? await (this.responses.get(reused) ?? reused.known)
 				: await service.status(id, signal),
 		);
-		if (!reused) this.store(id, response);
+		if (!reused) this.store(id, now, response);
 		return { at: reused?.at ?? now, response };
 	}
 
@@ -94,7 +94,7 @@ export class StatusRequests {
 			const shared = last && last !== before ? await this.responses.get(last) : null;
 			if (shared) return requireAbout(id, shared);
 			const response = service.status(id, halt);
-			this.store(id, response);
+			this.store(id, clock.now(), response);
 			const generation = requireAbout(id, await response);
 			this.confirm(id, generation);
 			return generation;
@@ -102,9 +102,9 @@ export class StatusRequests {
 		return await withRetries(refetchOnce, { clock, random, signal: halt, debug });
 	}
 
-	private store(id: string, response: StatusResponse): void {
+	private store(id: string, at: number, response: StatusResponse): void {
 		this.sent++;
-		const check = { at: this.ports.clock.now(), known: this.known(id) };
+		const check = { at, known: this.known(id) };
 		this.responses.set(check, response);
 		this.last.set(id, check);
 	}
