@@ -30,8 +30,8 @@ export interface Helper {
 	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
 	lines: HelperNode[][];
 	/**
-	 * Which executions n8n keeps. `none`: it does not sleep, and none are kept. `sleeps`: those that fail. `result`: those
-	 * that fail, and those that succeed if `HelperTerms.results` says so.
+	 * Which executions n8n keeps. `none`: it does not sleep, and none are kept. `sleeps`: those that fail, and those that
+	 * succeed if `HelperTerms.successes` says so. `files`: all.
 	 */
 	saved: keyof typeof SAVED;
 }
@@ -46,8 +46,8 @@ type Saving = 'all' | 'none' | 'DEFAULT';
 export interface HelperTerms {
 	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
 	secret?: string;
-	/** Whether n8n keeps the execution that returns the result, after it succeeded. */
-	results?: Saving;
+	/** What the user's workflow says about executions that succeed. */
+	successes?: Saving;
 	/** What the user's workflow says about executions that fail. */
 	errors?: Saving;
 }
@@ -63,12 +63,19 @@ const SLEEPS = {
 	saveDataErrorExecution: 'all',
 	// So after a crash, n8n returns the data from the last sleep: a `Message`, which is not taken for a result.
 	saveExecutionProgress: false,
+	// A time limit of n8n would count the sleep. The step has a Timeout of its own.
+	executionTimeout: -1,
 };
 
+/**
+ * An execution that has ended is kept as those of the user's workflow are. n8n deletes one that is not kept before it
+ * wakes the execution that waits for it. If n8n dies in between, that one sleeps forever: its sweep wakes only those whose
+ * helper execution still exists.
+ */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
-	sleeps: { ...SLEEPS, saveDataSuccessExecution: 'none' },
-	result: SLEEPS,
+	sleeps: SLEEPS,
+	files: { ...SLEEPS, saveDataSuccessExecution: 'all' },
 };
 
 /** Builds a helper workflow: a trigger, and lines of nodes. */
@@ -108,17 +115,16 @@ export function sameAs({ type, typeVersion, credentials }: INode) {
 /**
  * The terms of the helper workflows of a step.
  *
- * @param hasFiles true if the execution that returns the result owns files
  * @param secret only if they read the step
  */
-export function newTerms(step: Step, hasFiles: boolean, secret?: string): HelperTerms {
+export function newTerms(step: Step, secret?: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(step);
 	const isDiscarded = runsByHand(step) && saveManualExecutions === false;
 	const saving = (setting: unknown) => (isDiscarded ? 'none' : (setting as Saving | undefined));
 	return {
 		...(secret !== undefined && { secret }),
-		results: hasFiles ? 'all' : saving(saveDataSuccessExecution),
+		successes: saving(saveDataSuccessExecution),
 		errors: saving(saveDataErrorExecution),
 	};
 }
@@ -171,7 +177,7 @@ export async function runHelper(
 ): Promise<RunningHelper> {
 	const { id: workflowId = '' } = step.n8n.getWorkflow();
 	const code = withCallerSettings(step, helper);
-	const given = { saveDataSuccessExecution: terms?.results, [TERMS]: terms };
+	const given = { saveDataSuccessExecution: terms?.successes, [TERMS]: terms };
 	code.settings = { ...given, ...code.settings };
 	const { executionId, data, waitTill } = await step.n8n.executeWorkflow(
 		{ code },

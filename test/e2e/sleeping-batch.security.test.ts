@@ -44,7 +44,7 @@ const wait: OwnNode = {
 	parameters: { mode: 'suspend', options: { includeOtherFields: true } },
 };
 
-const roles = ['supervise', 'return', 'nextWave', 'collect', 'report', 'sleep', 'work', 'deliver'];
+const roles = ['startWaves', 'return', 'collect', 'report', 'sleep', 'wave', 'deliver'];
 /** The settings of a workflow whose author knows how helper workflows prove where they belong. */
 const claims = {
 	mediaGeneration: {

@@ -11,13 +11,13 @@ export function helperOf(stage: Stage, asleep: Run): Run {
 	return helper;
 }
 
-/** The supervisor of a sleeping step. */
-export function supervisorOf(stage: Stage, asleep: Run): Run {
+/** The execution of the waves of a sleeping step. */
+export function wavesOf(stage: Stage, asleep: Run): Run {
 	return helperOf(stage, helperOf(stage, asleep));
 }
 
-/** Returns the execution that n8n resumes next: all others wait for it in a chain. */
-export function waveOf(stage: Stage, asleep: Run): Run {
+/** The execution that n8n resumes next: all others wait for it in a chain. */
+export function nextOf(stage: Stage, asleep: Run): Run {
 	let last = asleep;
 	while (childrenOf(last).length > 0) last = helperOf(stage, last);
 	return last;
@@ -25,16 +25,16 @@ export function waveOf(stage: Stage, asleep: Run): Run {
 
 /** Advances the clock to the time when the next wave of a sleeping step is due, and resumes that wave. */
 export async function wake(stage: Stage, asleep: Run): Promise<Run> {
-	const at = waveOf(stage, asleep).waitTill?.getTime() ?? 0;
+	const at = nextOf(stage, asleep).waitTill?.getTime() ?? 0;
 	stage.leap(Math.max(0, at - wallClock.now()) / 1000);
 	return await stage.engine.resume(asleep);
 }
 
-/** Resumes the next wave of a sleeping step, and the workflow that fetches its results if the wave was the last one. */
+/** Resumes the next wave of a sleeping step, and the workflow that fetches its results if that was the last wave. */
 export async function wakeThrough(stage: Stage, asleep: Run): Promise<Run> {
 	const run = await wake(stage, asleep);
 	const isLast =
-		run.status === 'waiting' && waveOf(stage, run).record.workflow.name?.endsWith(': results');
+		run.status === 'waiting' && nextOf(stage, run).record.workflow.name?.endsWith(': results');
 	return isLast ? await wake(stage, run) : run;
 }
 
@@ -54,9 +54,9 @@ export function kill(
 	state.data.resultData.error = Object.assign(new Error(message), { name: 'Crashed' }) as never;
 }
 
-/** Ends the wave of a sleeping step as when n8n is killed. */
+/** Ends the execution of the waves, or of the results, as when n8n is killed. */
 export function killWave(stage: Stage, asleep: Run, message?: string): void {
-	kill(waveOf(stage, asleep), message);
+	kill(nextOf(stage, asleep), message);
 }
 
 function childrenOf({ record }: Run): string[] {

@@ -1,6 +1,6 @@
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { kill, sleepToEnd, supervisorOf, wake, waveOf } from './asleep';
+import { kill, sleepToEnd, wavesOf, wake, nextOf } from './asleep';
 import { asleep, continues, items, openKeyedStage } from './keyed';
 
 /** Suspended batches that end before all of their items have. */
@@ -29,7 +29,7 @@ async function wakeUnseen(asleep: Run): Promise<void> {
 	const { data } = asleep.record.state;
 	const { waitTill } = data;
 	data.waitTill = undefined;
-	const wave = waveOf(stage, asleep);
+	const wave = nextOf(stage, asleep);
 	stage.leap(((wave.waitTill?.getTime() ?? 0) - wallClock.now()) / 1000);
 	await stage.engine.resume(wave);
 	data.waitTill = waitTill;
@@ -54,17 +54,17 @@ it('an item that failed at no charge keeps that error if a wave cannot see the s
 	expect([output[0].id, output[2].id]).toEqual(rows().map((row) => row.generation_id));
 });
 
-describe('if n8n starts no other supervisor after the first', () => {
-	beforeEach(() => mockRefused.add('Step: supervisor'));
+describe('if n8n does not start the waves again', () => {
+	beforeEach(() => mockRefused.add('Step: waves'));
 
-	/** The first supervisor runs one wave, and dies. */
+	/** One wave runs, and then n8n is killed. */
 	async function endOf(settings = {}): Promise<Run> {
 		const list = items(
 			...[1, 2, 3, 4].map((n): [string, string] => [`k${n}`, `boat ${n} [seconds: 200]`]),
 		);
 		let run = await execute(list, asleep({ maxConcurrent: 1 }), settings);
 		while (created() < 2) run = await wake(stage, run);
-		kill(supervisorOf(stage, run));
+		kill(wavesOf(stage, run));
 		return await stage.engine.resume(run);
 	}
 

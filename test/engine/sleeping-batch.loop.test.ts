@@ -4,7 +4,7 @@ import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { bareNode } from '../../tools/engine/bare-node';
 import { throughDatabase } from '../../tools/engine/core';
-import { sleepToEnd, wake, waveOf } from './asleep';
+import { sleepToEnd, wake, nextOf } from './asleep';
 import { items, openKeyedStage, workflowWith } from './keyed';
 
 const type = 'test.round';
@@ -85,7 +85,7 @@ it('a wave waits until n8n has stored the sleep of its own round', async () => {
 		last = await wake(stage, last);
 	}
 	const { data } = last.record.state;
-	const wave = waveOf(stage, last);
+	const wave = nextOf(stage, last);
 	const dueAt = wave.waitTill?.getTime() ?? 0;
 	const storedAt = dueAt + 12_000;
 	Object.defineProperty(last.record.state, 'data', {

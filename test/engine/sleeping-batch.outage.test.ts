@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { FaultTarget } from '../../sandbox/faults';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wake, waveOf } from './asleep';
+import { sleepToEnd, wake, nextOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches while the service is down. `test/client/sleeping-batch.outage.test.ts` has more of them. */
@@ -33,8 +33,8 @@ function goDown(on: FaultTarget): void {
 async function allMade(settings: IDataObject = {}): Promise<Run> {
 	goDown('download');
 	let run = await execute(list, asleep({ downloadOutput: true }), settings);
-	while (nameOf(waveOf(stage, run)) === 'Step: wave') run = await wake(stage, run);
-	expect(nameOf(waveOf(stage, run))).toBe('Step: results');
+	while (nameOf(nextOf(stage, run)) === 'Step: waves') run = await wake(stage, run);
+	expect(nameOf(nextOf(stage, run))).toBe('Step: results');
 	stage.sandbox.faults.clear();
 	return run;
 }

@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd, wake, waveOf } from './asleep';
+import { sleepToEnd, wake, nextOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose expressions, table and service change between waves. */
@@ -130,7 +130,7 @@ describe('a table that fails after the requests of a wave', () => {
 		const first = await execute(boats, asleep());
 		first.record.state.data.resultData.error = new Error('Stopped') as never;
 		stage.leap(600);
-		const stopped = await stage.engine.resume(waveOf(stage, first));
+		const stopped = await stage.engine.resume(nextOf(stage, first));
 		for (const { id } of stage.sandbox.books.generations) {
 			expect(stopped.logs.some(({ message }) => message.includes(id))).toBe(true);
 		}
@@ -145,7 +145,7 @@ describe('a table that fails after the requests of a wave', () => {
 		refuseUpdates();
 		const waves = sleepToEnd(stage, first);
 		while (created() < 4) await stage.pass(1);
-		const wave = waveOf(stage, first);
+		const wave = nextOf(stage, first);
 		first.record.state.data.resultData.error = new Error('Stopped') as never;
 		await waves;
 		const [, , ...inWave] = stage.sandbox.books.generations;

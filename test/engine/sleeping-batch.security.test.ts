@@ -6,7 +6,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { helperOf, killWave, sleepToEnd, supervisorOf, waveOf } from './asleep';
+import { helperOf, killWave, sleepToEnd, wavesOf, nextOf } from './asleep';
 import { files, filesNodes } from './files-node';
 import { items, openKeyedStage } from './keyed';
 import { byId } from './stage';
@@ -115,17 +115,16 @@ const message = (content: Message) => ({ sleepingBatchMessage: content });
 
 /** The settings of a workflow whose author knows how helper workflows prove where they belong. */
 const claims = (secret: unknown): IDataObject => ({
-	mediaGeneration: { secret, results: 'all', errors: 'all' } as IDataObject,
+	mediaGeneration: { secret, successes: 'all', errors: 'all' } as IDataObject,
 });
 const wrongSecret = '00000000-0000-4000-8000-000000000000';
 
 const attacks: Array<[Role, string, Partial<BatchState>]> = [
-	['work', 'a batch that goes on', {}],
-	['work', 'a batch that was stopped', { stopped: true }],
 	['deliver', 'a batch that is over', { over: true }],
 	['sleep', 'a batch that goes on', {}],
-	['nextWave', 'a batch that goes on', {}],
-	['supervise', 'a batch that goes on', {}],
+	['wave', 'a batch that goes on', {}],
+	['wave', 'a batch that was stopped', { stopped: true }],
+	['startWaves', 'a batch that goes on', {}],
 	['report', 'a batch that goes on', {}],
 	['collect', 'a batch that is over', { over: true }],
 	['return', 'a batch that goes on', {}],
@@ -140,9 +139,7 @@ describe('a workflow of another author', () => {
 			const asleep = await victim();
 			const state = forged(asleep, changes);
 			for (const settings of [{}, claims(wrongSecret)]) {
-				for (const content of [{ state }, { order: state }]) {
-					expectNothingTaken(await attack(role, message(content), settings));
-				}
+				expectNothingTaken(await attack(role, message({ state }), settings));
 			}
 			const end = await sleepToEnd(stage, asleep);
 			expect(end.output('Step').map(({ json }) => json.more)).toEqual(list.map(() => secretField));
@@ -151,7 +148,7 @@ describe('a workflow of another author', () => {
 		},
 	);
 
-	it.each<Role>(['work', 'deliver', 'return'])(
+	it.each<Role>(['wave', 'deliver', 'return'])(
 		'learns nothing through the role %s of a batch that has no secret, because an older release stored it',
 		async (role) => {
 			const asleep = await victim();
@@ -160,12 +157,12 @@ describe('a workflow of another author', () => {
 			for (const missing of [undefined, null, '']) {
 				sleepingBatch.secret = missing;
 				const state = forged(asleep, { over: true });
-				expectNothingTaken(await attack(role, message({ state, order: state }), claims(missing)));
+				expectNothingTaken(await attack(role, message({ state }), claims(missing)));
 			}
 		},
 	);
 
-	it.each<Role>(['work', 'sleep', 'nextWave', 'return'])(
+	it.each<Role>(['deliver', 'sleep', 'wave', 'return'])(
 		'ends with an error if it sends something else to the role %s',
 		async (role) => {
 			const state = forged(await victim());
@@ -180,7 +177,7 @@ describe('a workflow of another author', () => {
 				{ ...state, step: '__proto__', run: '0' },
 			];
 			for (const other of others) {
-				const content = { state: other, order: other } as unknown as Message;
+				const content = { state: other } as unknown as Message;
 				const ended = await attack(role, message(content), claims(wrongSecret));
 				expectNothingTaken(ended);
 				expect(ended.nodeError('Step')?.message).toContain('step was not found');
@@ -191,8 +188,8 @@ describe('a workflow of another author', () => {
 	it('changes nothing outside of its own execution through the names of keys', async () => {
 		const polluted = JSON.parse('{ "__proto__": { "polluted": 1 }, "constructor": null }') as never;
 		const state = forged(await victim(), { items: polluted });
-		for (const role of ['nextWave', 'return'] as const) {
-			await attack(role, message({ state, order: state }), claims(wrongSecret));
+		for (const role of ['wave', 'return'] as const) {
+			await attack(role, message({ state }), claims(wrongSecret));
 			await attack(role, message({ state, report: state }), claims(wrongSecret));
 		}
 		expect({}).not.toHaveProperty('polluted');
@@ -241,7 +238,7 @@ describe('the secret of a sleeping batch', () => {
 	])('is in no item, error, log or node of a batch that %s', async (_, toEnd, status) => {
 		const asleep = await victim();
 		const secret = secretOf(asleep);
-		const waves = JSON.stringify(waveOf(stage, asleep).record.workflow.settings);
+		const waves = JSON.stringify(nextOf(stage, asleep).record.workflow.settings);
 		const end = await toEnd(asleep);
 		expect([end.status, secretOf(end)]).toEqual([status, secret]);
 		// Its helper workflows have it.
@@ -256,7 +253,7 @@ describe('the secret of a sleeping batch', () => {
 
 it('a batch that fell asleep with an older release, without a secret, says so, and its items reuse what is charged', async () => {
 	const asleep = await victim();
-	for (const find of [helperOf, supervisorOf, waveOf]) {
+	for (const find of [helperOf, wavesOf]) {
 		const { record } = find(stage, asleep);
 		delete (record.workflow.settings as IDataObject).mediaGeneration;
 	}

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
-import { killWave, sleepToEnd, wake, waveOf } from './asleep';
+import { killWave, sleepToEnd, wake, nextOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose items or executions share keys, and whose table misses something. */
@@ -58,7 +58,7 @@ it('a wave that dies after it recorded a failure does not make the next one crea
 	const list = items(['k', 'a boat [seconds: 300] [fail: no]'], ['l', 'a ship [seconds: 900]']);
 	const first = await execute(list, asleep({ timeout: 1800 }), continues);
 	stage.leap(400);
-	await stage.engine.resume(waveOf(stage, first));
+	await stage.engine.resume(nextOf(stage, first));
 	expect(rows()[0].status).toBe('failed');
 	killWave(stage, first);
 	const end = await sleepToEnd(stage, await stage.engine.resume(first));

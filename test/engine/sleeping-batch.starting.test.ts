@@ -1,6 +1,6 @@
 import { wallClock } from '../../nodes/shared/http/clock';
 import { loaded } from '../../nodes/shared/sleep/crash-recovery';
-import { killWave, sleepToEnd, wake, waveOf } from './asleep';
+import { killWave, nextOf, sleepToEnd, wake, wavesOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';
 
@@ -39,28 +39,29 @@ describe('before the crash recovery of an n8n that has just loaded the package',
 	it('a wave does not end', async () => {
 		const first = await execute(twoItems, parameters);
 		restarted(1);
-		expect(await wakesFor(waveOf(stage, first))).toBeGreaterThan(29);
+		expect(await wakesFor(nextOf(stage, first))).toBeGreaterThan(29);
 	});
 
-	it('a supervisor does not fall asleep, although its wave has ended as usual', async () => {
+	it('a guard does not fall asleep, although the waves have ended as usual', async () => {
 		const first = await execute(twoItems, parameters);
-		await stage.engine.resume(waveOf(stage, first));
+		let waves = wavesOf(stage, first);
+		while (waves.status === 'waiting') waves = await wake(stage, waves);
 		restarted(1);
 		expect(await wakesFor(first)).toBeGreaterThan(29);
 	});
 });
 
-/** The number of waves so far. The engine counts executions from 1. */
+/** How often waves were started so far. The engine counts executions from 1. */
 function waves(): number {
 	let count = 0;
 	for (let id = 1; ; id++) {
 		const run = stage.engine.execution(String(id));
 		if (!run) return count;
-		if (run.record.workflow.name === 'Step: wave') count++;
+		if (run.record.workflow.name === 'Step: waves') count++;
 	}
 }
 
-describe('a supervisor whose wave has died', () => {
+describe('a guard whose waves have died', () => {
 	const died = async () => {
 		const first = await execute(
 			items(['a', 'x [seconds: 100]'], ['b', 'y [seconds: 100]']),
@@ -94,7 +95,7 @@ describe('a supervisor whose wave has died', () => {
 		expect((wallClock.now() - woken) / 1000).toBeGreaterThan(20);
 	});
 
-	it('starts no wave if it is stopped while it waits', async () => {
+	it('starts no waves if it is stopped while it waits', async () => {
 		const first = await died();
 		const before = waves();
 		restarted(100);
@@ -107,7 +108,7 @@ describe('a supervisor whose wave has died', () => {
 		expect(waves()).toBe(before);
 	});
 
-	it('otherwise starts the next wave at once: if n8n died again meanwhile, the batch would end', async () => {
+	it('otherwise starts the next waves at once: if n8n died again meanwhile, the batch would end', async () => {
 		const first = await died();
 		restarted(700);
 		let calls = 0;
@@ -126,7 +127,7 @@ it('a wave waits until n8n has stored the execution that sleeps', async () => {
 	);
 	const { data } = first.record.state;
 	const { waitTill } = data;
-	const storedAt = (waveOf(stage, first).waitTill?.getTime() ?? 0) + 12_000;
+	const storedAt = (nextOf(stage, first).waitTill?.getTime() ?? 0) + 12_000;
 	const get = () => (wallClock.now() < storedAt ? undefined : waitTill);
 	Object.defineProperty(data, 'waitTill', { get });
 	const end = await sleepToEnd(stage, first);

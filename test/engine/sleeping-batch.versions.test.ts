@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
-import { helperOf, sleepToEnd, supervisorOf, waveOf } from './asleep';
+import { helperOf, sleepToEnd, wake, wavesOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches that wake in another release of the package than the one that stored them. */
@@ -23,13 +23,11 @@ const list = items(
 /** What is stored while a batch sleeps. */
 const stored: Record<string, (run: Run) => IDataObject> = {
 	'the state of the batch': (run) => {
-		const { contextData } = supervisorOf(stage, run).record.state.data.executionData ?? {};
-		return contextData?.flow.batch as IDataObject;
-	},
-	'the order of its wave': (run) => {
-		const [task] = waveOf(stage, run).record.state.data.executionData?.nodeExecutionStack ?? [];
-		const message = task.data.main[0]?.[0].json.sleepingBatchMessage as IDataObject;
-		return message.order as IDataObject;
+		const { contextData, nodeExecutionStack } =
+			wavesOf(stage, run).record.state.data.executionData ?? {};
+		const message = nodeExecutionStack?.[0].data.main[0]?.[0].json.sleepingBatchMessage;
+		// A wave that has run keeps it in the context.
+		return (contextData?.flow?.batch ?? (message as IDataObject).state) as IDataObject;
 	},
 	'the parameters of its step': (run) => {
 		const { contextData } = run.record.state.data.executionData ?? {};
@@ -83,16 +81,29 @@ describe.each(changes)('%s release has stored', (_, change) => {
 	});
 });
 
-it('the report of a wave that ran in another release is not read: the error names what it created', async () => {
+it('the state of a batch that has slept before is not read either', async () => {
+	const next = await wake(stage, await execute(list, asleep));
+	expect(next.status).toBe('waiting');
+	Object.assign(stored['the state of the batch'](next), { v: STORED_VERSION + 1 });
+	const { error } = await sleepToEnd(stage, next);
+	expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
+	for (const { generation_id: id } of rows()) {
+		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
+	}
+});
+
+it('the report of waves that ended in another release is not read: the error names every generation', async () => {
 	const first = await execute(list, asleep);
-	const wave = waveOf(stage, first);
-	stage.leap(400);
-	const ended = await stage.engine.resume(wave);
-	const { runData } = ended.record.state.data.resultData;
-	const message = runData.Work[0].data?.main[0]?.[0].json.sleepingBatchMessage as IDataObject;
-	Object.assign(message.report as IDataObject, { v: STORED_VERSION + 1 });
+	const { state } = wavesOf(stage, first).record;
+	const report = { ...stored['the state of the batch'](first), v: STORED_VERSION + 1 };
+	const main = [[{ json: { sleepingBatchMessage: { report } } }]];
+	Object.assign(state, { status: 'success', finished: true });
+	Object.assign(state.data.resultData, {
+		lastNodeExecuted: 'Report',
+		runData: { Report: [{ data: { main } }] },
+	});
 	const { error } = await stage.engine.resume(first);
-	expect(rows()).toHaveLength(3);
+	expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
 	for (const { generation_id: id } of rows()) {
 		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
 	}

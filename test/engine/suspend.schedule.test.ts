@@ -1,6 +1,6 @@
 /** When a suspended wait checks the status of its generations, and when it ends. */
 import type { Run } from '../../tools/engine';
-import { helperOf, sleepToEnd, wakeThrough, waveOf } from './asleep';
+import { helperOf, sleepToEnd, wakeThrough, nextOf } from './asleep';
 import { openStage } from './stage';
 
 const stage = openStage();
@@ -103,7 +103,7 @@ describe('a suspended wait', () => {
 			const deadline = batch.since + timeout * 1000;
 			let wakesAt = 0;
 			while (run.status === 'waiting') {
-				wakesAt = waveOf(stage, run).waitTill?.getTime() ?? 0;
+				wakesAt = nextOf(stage, run).waitTill?.getTime() ?? 0;
 				run = await wakeThrough(stage, run);
 			}
 			expect(wakesAt).toBe(deadline);

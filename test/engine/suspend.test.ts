@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { GivenCredentials } from '../../tools/engine/credentials';
-import { helperOf, kill, killWave, supervisorOf, wakeThrough, waveOf } from './asleep';
+import { helperOf, kill, killWave, wavesOf, wakeThrough, nextOf } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
@@ -255,17 +255,17 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
-	it('continues by itself after its supervisor was killed, and keeps its deadline', async () => {
+	it('continues by itself after its waves were killed, and keeps its deadline', async () => {
 		const id = await stage.made('a boat [seconds: 90000]');
 		let run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
 		run = await wakeThrough(stage, run);
-		const { batch } = helperOf(stage, run).contextData.flow as { batch: { since: number } };
-		kill(supervisorOf(stage, run));
+		const { batch } = wavesOf(stage, run).contextData.flow as { batch: { since: number } };
+		kill(wavesOf(stage, run));
 		run = await stage.engine.resume(run);
 		expect(run.status).toBe('waiting');
 		let wokenAt = 0;
 		while (run.status === 'waiting') {
-			wokenAt = waveOf(stage, run).waitTill?.getTime() ?? 0;
+			wokenAt = nextOf(stage, run).waitTill?.getTime() ?? 0;
 			run = await wakeThrough(stage, run);
 		}
 		expect(wokenAt).toBe(batch.since + 1_800_000);

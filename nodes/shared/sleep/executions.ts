@@ -1,13 +1,14 @@
-import type { IRunExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 
 import { onAbort, toResult } from '../../../client/async';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
+import { failureItem } from './failure';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
-import { isCurrent, isState, messageIn, takeIn, type WaveOrder, type SleepState } from './state';
+import { isCurrent, isState, type SleepState } from './state';
 
 /** What the executions of a step that sleeps read of each other. */
 
@@ -22,11 +23,11 @@ type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
  *
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
  * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
- * @throws NodeApiError if another release has stored the order or the parameters of the step, and this one cannot read them
+ * @throws NodeApiError if another release has stored the state or the parameters of the step, and this one cannot read them
  */
-export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Promise<Step | null> {
-	if (!isCurrent(order)) throw await otherVersion(helper, [order], sleeper);
-	const { batch, step, run } = order;
+export async function stepOf(helper: Step, state: StepOf, sleeper: Advice): Promise<Step | null> {
+	if (!isCurrent(state)) throw await otherVersion(helper, [state], sleeper);
+	const { batch, step, run } = state;
 	const secret = secretOf(helper);
 	if (secret === null) return null;
 	let isReadable = true;
@@ -43,38 +44,56 @@ export async function stepOf(helper: Step, order: StepOf, sleeper: Advice): Prom
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 		return keptStep(helper, { execution: batch, node: task.node, items, kept });
 	});
-	if (!isReadable) throw await otherVersion(helper, [order], sleeper);
+	if (!isReadable) throw await otherVersion(helper, [state], sleeper);
 	return found;
 }
 
 /**
- * True if the supervisor that started a wave sleeps until the wave ends. If n8n was killed before it had stored that, the
- * guard has started another supervisor with waves of its own.
+ * The step that sleeps, for a helper execution that begins to work for it.
+ *
+ * @returns `step` as `stepOf`, and also `null` if nothing waits for the helper execution any more; `failure` if another
+ * release has stored what must be read
+ * @throws any other error
  */
-export async function isAwaited(helper: Step, { by }: WaveOrder): Promise<boolean> {
+export async function awaitedStep(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<{ step: Step | null; failure?: INodeExecutionData }> {
+	const found = await toResult(async () => await stepOf(helper, state, sleeper));
+	if (!found.ok) return { step: null, failure: failureItem(found.error) };
+	const step = found.value;
+	if (step === null) {
+		const ids = sleeper.lost?.(state) ?? [];
+		const what = `"${state.step}" was stopped. Charged, and not in the data table`;
+		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
+	}
+	return { step: step && (await isAwaited(helper, state)) ? step : null };
+}
+
+/**
+ * True if the execution that started a helper execution sleeps until that ends, or need not. If n8n was killed before it
+ * had stored that, another helper execution was started.
+ */
+async function isAwaited(helper: Step, { by }: SleepState): Promise<boolean> {
 	if (!by) return true;
 	const read = (data: IRunExecutionData) => taskAsleep(data, by.node);
 	return (await onceStored(helper, by.execution, read)) !== null;
 }
 
 /**
- * The state of a supervisor that was killed while it was awake: the state at its last sleep, with the report of the
- * wave that woke it. `null` if it has stored no state of this step, or none that this release can read.
+ * The state of waves that were killed: the state at their last sleep. `null` if they have stored no state of this step,
+ * or none that this release can read.
  */
 export async function stateOf(
 	helper: Step,
-	supervisor: string,
+	waves: string,
 	{ batch, step, run }: StepOf,
 ): Promise<SleepState | null> {
-	const found = await toResult(async () => await helper.n8n.getExecutionDataById(supervisor));
-	const { contextData, nodeExecutionStack } = (found.ok && found.value?.executionData) || {};
-	const state: unknown = contextData?.flow?.batch;
+	const found = await toResult(async () => await helper.n8n.getExecutionDataById(waves));
+	const state: unknown = found.ok && found.value?.executionData?.contextData.flow?.batch;
 	if (!isState(state) || !isCurrent(state)) return null;
-	if (state.batch !== batch || state.step !== step || state.run !== run) return null;
-	const [item] = nodeExecutionStack?.[0]?.data.main[0] ?? [];
-	const report = item && messageIn(item)?.report;
-	if (report && isCurrent(report)) takeIn(state, report);
-	return state;
+	return state.batch === batch && state.step === step && state.run === run ? state : null;
 }
 
 /** The node at which an execution sleeps, with its input; `undefined` if it does not sleep there. */
@@ -119,14 +138,14 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
  * Runs the work of a wave, and ends it soon after the user has stopped the execution that sleeps: n8n stops that one only.
  *
  * @param step from `stepOf`
- * @param order of the execution that sleeps
+ * @param state names the execution that sleeps
  * @param work runs as the step, with a signal that aborts after a stop
  * @returns the result of the work, and whether the batch was stopped
  * @throws the error of the work
  */
 export async function unlessStopped<T>(
 	step: Step,
-	order: StepOf,
+	state: StepOf,
 	sleeper: Advice,
 	work: (step: Step) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
@@ -140,7 +159,7 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
 			const began = wallClock.now();
-			const found = await toResult(async () => await stepOf(step, order, sleeper));
+			const found = await toResult(async () => await stepOf(step, state, sleeper));
 			stopped = found.ok && found.value === null;
 			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
 		}

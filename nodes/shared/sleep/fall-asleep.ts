@@ -31,7 +31,7 @@ export async function fallAsleep(
 ): Promise<INodeExecutionData[][] | null> {
 	const secret = keepParameters(step, fields, state.run);
 	const guard = guardWorkflow({ node: step.node, step: state.step, noun });
-	const terms = newTerms(step, state.hasFiles, secret);
+	const terms = newTerms(step, secret);
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);

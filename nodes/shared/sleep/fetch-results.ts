@@ -51,7 +51,7 @@ export async function fetchResults(
 ): Promise<INodeExecutionData[][]> {
 	const jobs = plans.map((plan, itemIndex) => jobOf(step, plan, itemIndex));
 	const found = await toResult(async () => await read(step, jobs, state));
-	// After a sleep, the supervisor tries again. A step that is still awake uses what the waves reported.
+	// After a sleep, the results are fetched again. A step that is still awake uses what the waves reported.
 	if (!found.ok && !awake) throw found.error;
 	const all = found.ok ? found.value : [];
 	const rows = rowsOfBatch(all, jobs, state);

@@ -10,15 +10,13 @@ import type { Step } from '../step';
 /** How a node of a helper workflow is told what to do. The value of the hidden parameter. */
 const ROLES = [
 	// In the guard.
-	'supervise',
+	'startWaves',
 	'return',
-	// In a supervisor.
-	'nextWave',
+	// In the workflow of the waves, and in the one that fetches the results.
+	'sleep',
+	'wave',
 	'collect',
 	'report',
-	// In a wave, and in the workflow that fetches the results.
-	'sleep',
-	'work',
 	'deliver',
 ] as const;
 
@@ -33,11 +31,11 @@ export function roleOf(parameter: unknown): Role | null {
 export const ROLE_PARAMETER = 'batchRole';
 
 /**
- * The version of what a sleeping batch stores: its state, the orders and reports of its waves, and the parameters of its
- * step. Raise it with any change of these that makes a difference to a reader. The package may be updated while a batch
- * sleeps, and the workers of one n8n may run different releases.
+ * The version of what a step that sleeps stores: its state, the roles of its helper workflows, and its parameters. Raise
+ * it with any change of these that makes a difference to a reader. The package may be updated while a step sleeps, and
+ * the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 3;
+export const STORED_VERSION = 4;
 
 /** True if this release stored it, or one that stores the same. */
 export function isCurrent(stored: object | null | undefined): boolean {
@@ -56,7 +54,7 @@ export interface SleepState {
 	run: number;
 	/** True if the output may have files. */
 	hasFiles: boolean;
-	/** What is known of the items. A wave reports only what has changed, and a supervisor reports all. */
+	/** What is known of the items. A wave reports only what has changed. */
 	items: ItemStates;
 	/** True if there is no further wave. The results are then fetched, unless the step was stopped or given up. */
 	over: boolean;
@@ -68,19 +66,21 @@ export interface SleepState {
 	sleepsFrom: number;
 	/** Number of executions that were to fetch the results. */
 	collections: number;
-	/** Number of consecutive helper executions that ended without a report. */
+	/** Number of consecutive waves that failed, and of helper executions that ended without a report. */
 	dead: number;
 	/** The error of the last of them, for the user. */
 	lastDeath: string;
+	/** The execution and the node that wait for the execution that was given this state, if it must sleep first. */
+	by?: { execution: string; node: string };
 }
 
-/** What a wave, or a supervisor, reports: the parts of the state that it knows better. */
+/** What a wave reports: the parts of the state that it knows better. */
 export type Report = Partial<SleepState> & Pick<SleepState, 'v'>;
 
 /** Maximum number of executions that fetch the results: another one follows if one dies, or if the service is down. */
 export const COLLECTIONS = 3;
 
-/** Helper executions that die this often in a row die for a reason that does not pass. */
+/** Waves and helper executions that die this often in a row die for a reason that does not pass. */
 export const MOST_DEAD = 5;
 
 /**
@@ -132,27 +132,19 @@ export interface StepFailure {
 	context: IDataObject;
 }
 
-/** What a wave is told. */
-export interface WaveOrder extends SleepState {
-	/** The execution and the node that wait for the wave. */
-	by?: { execution: string; node: string };
-}
-
 /** What the executions of a step that sleeps tell each other. */
 export interface Message {
-	/** To the guard or a supervisor: where to begin. */
+	/** To a helper execution: where to begin. */
 	state?: SleepState;
-	/** To a wave, or to the workflow that fetches the results. */
-	order?: WaveOrder;
-	/** From a wave or a supervisor. */
-	report?: Report;
+	/** From the waves: where they ended. */
+	report?: SleepState;
 	/** The step no longer sleeps, or the sender was stopped, or nothing waits for the sender any more. */
 	stopped?: true;
 	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
 	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
-	/** The helper execution sleeps. n8n replaces this by its result, unless that was lost. */
+	/** A helper execution sleeps. n8n replaces this by its result, unless that was lost. */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;
@@ -166,7 +158,13 @@ export function messageItem(message: Message): INodeExecutionData {
 	return { json: { [MESSAGE]: message as unknown as IDataObject } };
 }
 
-/** The message in an item; `null` if it is an output item, or the error of a wave that died. */
+/** The output of a node that has nothing to do. */
+export const nothing = [[messageItem({})]];
+
+/** The output of a node that lets its execution sleep. */
+export const asleep = [[messageItem({ asleep: true })]];
+
+/** The message in an item; `null` if it is an output item, or the error of a helper execution that died. */
 export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
@@ -205,7 +203,7 @@ export function endsOf(failures: GenerationError[][]): ItemStates {
 	return Object.fromEntries(ends);
 }
 
-/** Adds what a wave or a supervisor reported to the state. */
+/** Adds what a wave reported to the state, or the state of another helper execution. */
 export function takeIn(state: SleepState, { items, ...report }: Report): void {
 	const { checks } = state as Checked;
 	const checked = { ...checks, ...(report as Checked).checks };
@@ -216,7 +214,7 @@ export function takeIn(state: SleepState, { items, ...report }: Report): void {
 /** The status checks of a wait, by generation. A report has only its own. */
 type Checked = { checks?: object };
 
-/** Counts a helper execution that ended without a report. */
+/** Counts a wave that failed, or a helper execution that ended without a report. */
 export function countDeath(state: SleepState, reason: string): void {
 	state.lastDeath = reason;
 	state.dead++;

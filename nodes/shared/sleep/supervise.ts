@@ -12,6 +12,7 @@ import { failureItem, interruption, notAsleep, throwFailure } from './failure';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
 import {
+	asleep,
 	COLLECTIONS,
 	countDeath,
 	deathIn,
@@ -20,25 +21,28 @@ import {
 	messageIn,
 	messageItem,
 	MOST_DEAD,
+	nothing,
 	shortly,
 	takeIn,
 	type Role,
 	type SleepState,
 } from './state';
 import { stateOf, stepOf } from './executions';
-import { resultsWorkflow, supervisorWorkflow, waveWorkflow, type HelperOf } from './workflows';
+import { nextWave } from './next-wave';
+import { resultsWorkflow, wavesWorkflow, type HelperOf } from './workflows';
 import type { Step } from '../step';
 
-/** What the nodes of the guard or of a supervisor share. n8n stores it with the execution. */
+/** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
 interface Kept {
 	batch?: SleepState;
-	/** The supervisor that the guard has started. */
-	supervisor?: string;
+	/** The execution of the waves that the guard has started. */
+	waves?: string;
 }
 
 /**
- * Runs a node of the guard or of a supervisor. Each node reads what the helper execution before it left. If another one
- * is needed, the node starts it, and this execution sleeps while that one runs.
+ * Runs a node of the guard or of the waves. A wave does the work that is due, and lets this execution sleep. Each other
+ * node reads what the helper execution before it left. If another one is needed, the node starts it, and this execution
+ * sleeps while that one runs.
  *
  * @throws NodeApiError as the step does
  */
@@ -49,9 +53,13 @@ export async function supervise(
 ): Promise<INodeExecutionData[][]> {
 	const kept = helper.n8n.getContext('flow') as Kept;
 	const isFirst = kept.batch === undefined;
-	kept.batch ??= messageIn(helper.items[0])?.state;
+	const given = messageIn(helper.items[0])?.state;
+	if (isFirst && isState(given)) kept.batch = { ...given };
 	const state = kept.batch;
 	if (!isState(state)) throw notAsleep(helper, sleeper);
+	const isWave = role === 'wave' && !state.over && !isResult(helper.items[0]);
+	const isLast = role === 'report' || role === 'return';
+	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
 	const input = await readable(helper, state, sleeper);
 	if (isResult(input[0])) {
 		if (role !== 'return') return [input];
@@ -59,7 +67,8 @@ export async function supervise(
 		throwFailure(helper, failure);
 		return [empty ? [] : input];
 	}
-	if (!isFirst) {
+	const isGuard = role === 'startWaves' || role === 'return';
+	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
 		await listen(helper, kept, state, input[0], !sleeper.createsNothing);
 	}
 	// This helper execution was stopped. n8n would still start another helper workflow.
@@ -67,10 +76,10 @@ export async function supervise(
 		return [[role === 'return' ? interrupted : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
-		case 'supervise':
-			return hasEnded(state) ? nothing : await startSupervisor(helper, kept, state, of);
-		case 'nextWave':
-			return state.over ? nothing : await startWave(helper, state, of);
+		case 'startWaves':
+			return hasEnded(state) ? nothing : await startWaves(helper, kept, state, of);
+		case 'wave':
+			return isWave ? await nextWave(helper, state, sleeper) : nothing;
 		case 'collect':
 			return hasEnded(state) || !state.over ? nothing : await collect(helper, state, of);
 		case 'report':
@@ -80,52 +89,41 @@ export async function supervise(
 	}
 }
 
-/** The output of a node that has nothing to do. */
-const nothing = [[messageItem({})]];
-
 /** True if the step gets no results: it was stopped, or its helper executions do not work. */
 function hasEnded({ stopped, dead, collections }: SleepState): boolean {
 	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
 }
 
-async function startSupervisor(
+async function startWaves(
 	helper: Step,
 	kept: Kept,
 	state: SleepState,
 	of: HelperOf,
 ): Promise<INodeExecutionData[][]> {
-	const message = messageItem({ state });
-	const started = await toResult(
-		async () => await runHelper(helper, supervisorWorkflow(of), [message]),
-	);
-	kept.supervisor = started.ok ? started.value.execution : undefined;
+	const message = messageItem({ state: { ...state, by: here(helper) } });
+	const started = await toResult(async () => await runHelper(helper, wavesWorkflow(of), [message]));
+	kept.waves = started.ok ? started.value.execution : undefined;
 	return outputOf(started);
 }
 
-async function startWave(helper: Step, state: SleepState, of: HelperOf) {
-	// A wave needs no errors, only which items have ended.
-	const items = Object.fromEntries(
-		Object.entries(state.items).map(([index, item]) => [
-			index,
-			item.end ? { ...item, end: null } : item,
-		]),
-	);
-	const by = { execution: helper.execution, node: helper.node.name };
-	const message = messageItem({ order: { ...state, items, by } });
-	return outputOf(await toResult(async () => await runHelper(helper, waveWorkflow(of), [message])));
+/** The node that waits for a helper execution. */
+function here({ execution, node }: Step) {
+	return { execution, node: node.name };
 }
 
 /**
  * Starts the workflow that fetches the results. If they have files, it must sleep first: n8n gives the files of a helper
- * execution that never slept to the supervisor, and deletes them with that.
+ * execution that never slept to the one that started it, which n8n may delete.
  */
 async function collect(helper: Step, state: SleepState, of: HelperOf) {
 	state.collections++;
-	const by = { execution: helper.execution, node: helper.node.name };
-	const wakeAt = Math.max(state.wakeAt, shortly());
-	const message = messageItem({ order: state.hasFiles ? { ...state, by, wakeAt } : state });
+	const { hasFiles } = state;
+	const sleeping = { by: here(helper), wakeAt: Math.max(state.wakeAt, shortly()) };
+	const message = messageItem({
+		state: { ...state, ...(hasFiles ? sleeping : { by: undefined }) },
+	});
 	return outputOf(
-		await toResult(async () => await runHelper(helper, resultsWorkflow(of), [message])),
+		await toResult(async () => await runHelper(helper, resultsWorkflow(of, hasFiles), [message])),
 	);
 }
 
@@ -134,7 +132,7 @@ type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
 /** The output of a node that has started a helper workflow. n8n replaces it if that one sleeps. */
 function outputOf(started: Started): INodeExecutionData[][] {
 	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
-	return [started.value.output ?? [messageItem({ asleep: true })]];
+	return started.value.output ? [started.value.output] : asleep;
 }
 
 /** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
@@ -174,7 +172,7 @@ async function listen(
 	if (message?.laterAt) state.wakeAt = message.laterAt;
 	if (message?.stopped || message?.laterAt) return;
 	// The helper execution ended without a report. A message other than those above means that n8n lost the result.
-	const left = kept.supervisor ? await stateOf(helper, kept.supervisor, state) : null;
+	const left = kept.waves ? await stateOf(helper, kept.waves, state) : null;
 	if (left) takeIn(state, left);
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
 	countDeath(state, reason);

@@ -41,7 +41,9 @@ export class Judge {
 		this.judgeStop();
 		this.judgeSpending();
 		if (!hasEnded) {
-			if (!this.world.died.some(({ forgets }) => forgets)) this.blame('the step does not end');
+			const { died, schedule } = this.world;
+			const isForgotten = !schedule.keeps && died.some(({ forgets }) => forgets);
+			if (!isForgotten) this.blame('the step does not end');
 			return;
 		}
 		this.judgeUpdate();
@@ -131,7 +133,7 @@ export class Judge {
 			return;
 		}
 		if (!this.mustGoOn) return;
-		const failing = this.mayFail();
+		const failing = this.mayFail() || this.outlastsResults;
 		const { items, text } = this.world.resultOf(this.step);
 		if (items === null && !(schedule.stopOnError && failing)) {
 			this.blame(`it ended as ${status}: ${text.slice(0, 300)}`);
@@ -139,6 +141,11 @@ export class Judge {
 		if (/interrupted|did not finish|too many times|stopped at this node/.test(text)) {
 			this.blame(`it ended early: ${text.slice(0, 300)}`);
 		}
+	}
+
+	/** True if there is an outage for longer than the results are fetched. The error then names the generations. */
+	private get outlastsResults(): boolean {
+		return (this.world.schedule.outage?.lastsMs ?? 0) > 240_000;
 	}
 
 	/** True if an item may end with an error although nothing else goes wrong. */
@@ -181,8 +188,7 @@ export class Judge {
 
 	private judgeOutcome({ id, status, code }: Outcome, index: number): void {
 		const { schedule, uncertain } = this.world;
-		// The results are fetched for six minutes. After that, the error names the generation.
-		if ((schedule.outage?.lastsMs ?? 0) > 240_000 && id !== null && code !== null) return;
+		if (this.outlastsResults && id !== null && code !== null) return;
 		const kind = schedule.items[index];
 		const prompt = this.world.promptOf(index);
 		const allowed = new Set<string | null>([endOf(kind, schedule.retriesOnFailure, schedule.node)]);

@@ -49,17 +49,17 @@ const saboteurs: Saboteur[] = [
 		creates,
 	],
 	[
-		'the report of every wave is dropped',
+		'the report of the waves is dropped',
 		/it ended (as|early)|does not end/,
 		running(async (run, { depth }, context) => {
 			const output = await run();
-			const isLast = context.getNode().name === 'Work';
-			return depth === 3 && isLast ? [[{ json: { error: 'lost' } }]] : output;
+			const isLast = context.getNode().name === 'Report';
+			return depth === 2 && isLast ? [[{ json: { error: 'lost' } }]] : output;
 		}),
 		creates,
 	],
 	[
-		'the guard and its supervisors begin anew whenever they wake',
+		'the guard and the waves begin anew whenever they wake',
 		/it ended (as|early)|ended with (batch|wait)_interrupted|does not end/,
 		running(async (run, { depth }, context) => {
 			if (depth === 1 || depth === 2) Object.assign(context, { getContext: () => ({}) });

@@ -10,8 +10,8 @@ export type Kind = 'made' | 'fails' | 'fails once' | 'ends otherwise' | 'answer 
 /** When n8n is killed. */
 export interface Death {
 	/**
-	 * At the moment of this number in executions of this depth, since the death before: 0 is the step, 1 the guard, 2 a
-	 * supervisor, and 3 a wave or the results. `null`: at any time.
+	 * At the moment of this number in executions of this depth, since the death before: 0 is the step, 1 the guard, 2 the
+	 * waves, and 3 the results. `null`: at any time.
 	 */
 	depth: number | null;
 	/** The number of the moment; with no depth, the time in milliseconds. */
@@ -44,6 +44,8 @@ export interface SleepSchedule {
 	maxNewGenerations: number | null;
 	/** True if the output has files, which the results workflow must own. */
 	hasFiles: boolean;
+	/** True if the user's workflow keeps executions that succeed. */
+	keeps: boolean;
 	deaths: Death[];
 	/** When the user stops an execution of this depth. */
 	stop: { afterMs: number; depth: number } | null;
@@ -73,7 +75,7 @@ const death: Arbitrary<Death> = fc.oneof(
 	{
 		weight: 3,
 		arbitrary: fc.record({
-			depth: fc.constantFrom(1, 2, 3, 3),
+			depth: fc.constantFrom(1, 2, 2, 3, 3),
 			nth: fc.oneof(fc.nat(20), fc.nat(80), fc.nat(400)),
 			restart,
 		}),
@@ -118,6 +120,7 @@ export const sleepSchedule: Arbitrary<SleepSchedule> = fc.record({
 	retriesOnFailure: fc.constantFrom(0, 1, 2),
 	maxNewGenerations: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 3 }),
 	hasFiles: fc.boolean(),
+	keeps: fc.constantFrom(true, true, true, false),
 	deaths: fc.oneof(
 		{ weight: 1, arbitrary: fc.constant<Death[]>([]) },
 		{ weight: 3, arbitrary: death.map((one) => [one]) },
@@ -166,6 +169,7 @@ export const calm: SleepSchedule = {
 	retriesOnFailure: 0,
 	maxNewGenerations: null,
 	hasFiles: false,
+	keeps: true,
 	deaths: [],
 	stop: null,
 	deletesRowsAfterMs: null,

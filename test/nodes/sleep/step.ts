@@ -31,6 +31,7 @@ export function workflowOf(schedule: SleepSchedule, id: string, sleeps = true): 
 		id,
 		name: 'Workflow',
 		nodes: [start, step].map((one) => ({ ...usual, ...one })),
+		...(!schedule.keeps && { settings: { saveDataSuccessExecution: 'none' } }),
 		connections: { Start: { main: [[{ node: 'Step', type: 'main', index: 0 }]] } },
 	} as unknown as IWorkflowBase;
 }

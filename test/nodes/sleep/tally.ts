@@ -44,10 +44,10 @@ export class SleepTally {
 	}
 
 	toString(): string {
-		const [step, guard, supervisor, wave, nothing] = this.deaths;
+		const [step, guard, waves, results, nothing] = this.deaths;
 		return [
 			`${this.waits} of them wait only`,
-			`n8n killed in ${step} steps, ${guard} guards, ${supervisor} supervisors, ${wave} waves, ${nothing} times asleep`,
+			`n8n killed in ${step} steps, ${guard} guards, ${waves} waves, ${results} results, ${nothing} times asleep`,
 			`${this.wentOn} steps went on after that`,
 			`${this.forgotten} sleep for ever`,
 			`${this.stops} stopped`,

@@ -3,8 +3,8 @@ import type { INode } from 'n8n-workflow';
 import {
 	guardWorkflow,
 	resultsWorkflow,
-	supervisorWorkflow,
-	waveWorkflow,
+	wavesWorkflow,
+	type HelperOf,
 	type Noun,
 } from '../../../nodes/shared/sleep/workflows';
 import { NODE } from '../../support/context';
@@ -15,7 +15,11 @@ const node = (type: string): INode => ({
 	type: `n8n-nodes-media-generation.${type}`,
 });
 
-const builders = { guardWorkflow, supervisorWorkflow, waveWorkflow, resultsWorkflow };
+const builders = {
+	guardWorkflow,
+	wavesWorkflow,
+	resultsWorkflow: (of: HelperOf) => resultsWorkflow(of, true),
+};
 const nouns: Array<[Noun, string]> = [
 	['sleeping batch', 'imageGeneration'],
 	['suspended wait', 'waitForCompletion'],

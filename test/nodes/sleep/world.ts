@@ -201,7 +201,7 @@ export class SleepWorld {
 	private noteDeath(step: ExecutionRecord): void {
 		const { n8n, time, service } = this;
 		const awake = [...n8n.awake.values()].map(({ record }) => record.depth);
-		const forgets = n8n.forgotten.size > 0;
+		const forgets = [...n8n.unread].some((id) => n8n.find(id) === undefined);
 		this.died.push({ at: time.now(), awake, stepSleeps: step.status === 'waiting', forgets });
 		if (awake.length === 0) return;
 		// A request may have left, and its id may not be in the table.
@@ -258,7 +258,7 @@ export class SleepWorld {
 	/** Waits until nothing is awake but the step sleeps. */
 	private async whenAsleep(step: ExecutionRecord, action: () => void): Promise<void> {
 		const { n8n, time } = this;
-		const isBusy = () => n8n.awake.size + n8n.forgotten.size > 0 || n8n.life.isDead;
+		const isBusy = () => n8n.awake.size + n8n.unread.size > 0 || n8n.life.isDead;
 		while (isBusy()) await time.sleep(5_000);
 		if (this.isFaulty && step.status === 'waiting') action();
 	}

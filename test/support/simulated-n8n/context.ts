@@ -133,7 +133,7 @@ class Context {
 			return { executionId, data: [null] };
 		}
 		const { status, output } = await running.life.survive(ended);
-		running.n8n.forgotten.delete(executionId);
+		running.n8n.unread.delete(executionId);
 		if (status !== 'waiting') return { executionId, data: output };
 		const ids = task.metadata?.waitingChildExecutionIds ?? [];
 		this.setMetadata({ waitingChildExecutionIds: [...ids, executionId] });

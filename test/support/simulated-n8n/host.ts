@@ -40,8 +40,8 @@ export interface Host {
 	readonly records: Map<string, ExecutionRecord>;
 	/** The executions that run, by id. */
 	readonly awake: Map<string, Awake>;
-	/** Executions that were deleted when they had succeeded, and whose result nobody has yet. */
-	readonly forgotten: Set<string>;
+	/** Executions that slept and have ended, and whose result nobody has yet. */
+	readonly unread: Set<string>;
 	/** Warnings and errors in n8n's log. */
 	readonly log: string[];
 	/** The process that runs executions. */

@@ -61,8 +61,8 @@ const DATA_TABLE = 'n8n-nodes-base.dataTable';
 export class SimulatedN8n implements Host {
 	readonly records = new Map<string, ExecutionRecord>();
 	readonly awake = new Map<string, Awake>();
-	/** Executions that were deleted when they had succeeded, and whose result nobody has yet. */
-	readonly forgotten = new Set<string>();
+	/** Executions that slept and have ended, and whose result nobody has yet. */
+	readonly unread = new Set<string>();
 	/** Warnings and errors in n8n's log. */
 	readonly log: string[] = [];
 	/** The process that runs executions. */
@@ -151,7 +151,6 @@ export class SimulatedN8n implements Host {
 	/** n8n deletes executions that it does not keep, before it wakes the one that waits for them. */
 	remove(record: ExecutionRecord): void {
 		record.isDeleted = true;
-		if (record.data) this.forgotten.add(record.id);
 		record.data = '';
 	}
 

@@ -143,7 +143,9 @@ export class Running implements Awake {
 		if (record.status === 'canceled') return { status: 'canceled', output };
 		const { saveDataSuccessExecution: onSuccess, saveDataErrorExecution: onError } =
 			record.workflow.settings ?? {};
-		const isKept = waits || (error ? onError : onSuccess) !== 'none';
+		// The proof reads the executions of the user.
+		const isKept = waits || record.caller === null || (error ? onError : onSuccess) !== 'none';
+		if (!waits && record.data) this.n8n.unread.add(record.id);
 		if (!isKept) this.n8n.remove(record);
 		else {
 			record.status = status;

@@ -90,7 +90,7 @@ export class WaitTracker {
 		if (record.status !== ('waiting' as string)) return;
 		record.status = 'running';
 		record.waitTill = null;
-		n8n.forgotten.delete(child);
+		n8n.unread.delete(child);
 		this.started.add(id);
 		const running = new Running(n8n, n8n.life, record, data);
 		await toResult(async () => await running.life.survive(running.run()));
@@ -98,7 +98,7 @@ export class WaitTracker {
 		if (!parent?.shouldResume || running.data.waitTill) return;
 		await running.moment();
 		if (await this.handOver(parent.executionId, id, data)) await this.wake(parent.executionId, id);
-		n8n.forgotten.delete(id);
+		n8n.unread.delete(id);
 	}
 
 	/** Wakes the executions whose helper workflow has ended or died. */
@@ -114,7 +114,7 @@ export class WaitTracker {
 			const child = parent.waitsFor.flatMap((id) => n8n.find(id) ?? []).find(isFinal);
 			if (!child) continue;
 			await life.sleep(n8n.databaseMs);
-			if (await this.handOver(parent.id, child.id, dataOf(child))) void this.wake(parent.id);
+			if (await this.handOver(parent.id, child.id, dataOf(child))) void this.wake(parent.id, child.id);
 		}
 	}
 

@@ -1,0 +1,64 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
+import { planItems } from '../form/plan-items';
+import { awaitedStep, unlessStopped } from './executions';
+import type { Sleeper } from './sleeper';
+import {
+	asleep,
+	countDeath,
+	messageItem,
+	nothing,
+	STORED_VERSION,
+	takeIn,
+	type Report,
+	type SleepState,
+} from './state';
+import type { Step } from '../step';
+
+/**
+ * Runs the next wave of a step, and lets the execution sleep until the one after it. If a wave fails, the next one tries
+ * again.
+ *
+ * @param state is changed
+ * @returns the output of the node
+ */
+export async function nextWave(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	const ended = await toResult(async () => await wave(helper, state, sleeper));
+	if (!ended.ok) countDeath(state, (ended.error as Error).message);
+	else if ('failure' in ended.value) return [[ended.value.failure]];
+	else takeIn(state, ended.value.report);
+	if (helper.signal.aborted) {
+		state.stopped = state.over = true;
+		return [[messageItem({ stopped: true })]];
+	}
+	if (state.over) return nothing;
+	await helper.n8n.putExecutionToWait(new Date(state.wakeAt));
+	return asleep;
+}
+
+/** Does what is due. If the step was stopped, or is stopped meanwhile, the report says so. */
+async function wave(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<{ report: Report } | { failure: INodeExecutionData }> {
+	const { step, failure } = await awaitedStep(helper, state, sleeper);
+	if (failure) return { failure };
+	if (step === null) return { report: { v: STORED_VERSION, over: true, stopped: true } };
+	const plans = await planItems(step, sleeper.plan);
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+	const { result: report, stopped } = await unlessStopped(
+		step,
+		state,
+		sleeper,
+		async (awake) => await sleeper.work(awake, planned, state),
+	);
+	if (!stopped) return { report };
+	await sleeper.stopped?.(step, report);
+	return { report: { ...report, over: true, stopped: true } };
+}
