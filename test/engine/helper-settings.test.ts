@@ -121,7 +121,8 @@ describe('a user’s workflow that keeps no executions', () => {
 		['keeps, if it keeps failed executions,', {}, 'error'],
 	])('%s results that failed, and the next ones are fetched', async (_, settings, status) => {
 		let run = await batch(settings);
-		while (nextOf(stage, run).record.workflow.name !== 'Step: results') run = await wake(stage, run);
+		while (nextOf(stage, run).record.workflow.name !== 'Step: results')
+			run = await wake(stage, run);
 		const { executionId } = nextOf(stage, run);
 		tables.refusal = 'No such table';
 		const next = await wake(stage, run);

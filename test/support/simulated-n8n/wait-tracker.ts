@@ -114,7 +114,8 @@ export class WaitTracker {
 			const child = parent.waitsFor.flatMap((id) => n8n.find(id) ?? []).find(isFinal);
 			if (!child) continue;
 			await life.sleep(n8n.databaseMs);
-			if (await this.handOver(parent.id, child.id, dataOf(child))) void this.wake(parent.id, child.id);
+			if (await this.handOver(parent.id, child.id, dataOf(child)))
+				void this.wake(parent.id, child.id);
 		}
 	}
 
