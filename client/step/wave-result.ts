@@ -64,8 +64,8 @@ interface WaveSettings {
 }
 
 /**
- * Returns the outcome of a job, the same object if there was no outage. Until the deadline of its item, an outage ends
- * nothing: the job counts as stopped, and the next wave goes on with it.
+ * Returns the outcome of a job. Until the deadline of its item, an outage ends nothing: the job counts as stopped, and the
+ * next wave goes on with it. Any other outcome is returned as it is, as the same object.
  */
 function unlessDown(
 	{ jobs, state }: WavePlan,

@@ -55,8 +55,8 @@ export interface HelperTerms {
 /** The setting that contains the `HelperTerms`. */
 const TERMS = 'mediaGeneration';
 
-/** What a helper workflow keeps of the settings of the workflow that starts it. */
-const KEPT = ['timezone', 'redactionPolicy'];
+/** What a helper workflow takes over from the settings of the workflow that starts it. */
+const INHERITED = ['timezone', 'redactionPolicy'];
 
 /** n8n must be able to read the result of a sleeping helper workflow, even after a crash. */
 const SLEEPS = {
@@ -68,9 +68,9 @@ const SLEEPS = {
 };
 
 /**
- * An execution that has ended is kept as those of the user's workflow are. n8n deletes one that is not kept before it
- * wakes the execution that waits for it. If n8n dies in between, that one sleeps forever: its sweep wakes only those whose
- * helper execution still exists.
+ * n8n deletes an execution that is not kept before it wakes the one that waits for it. If n8n dies in between, that one
+ * sleeps forever: n8n's sweep wakes only those whose helper execution still exists. So one that sleeps is kept if the
+ * user's workflow keeps executions that succeed.
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -143,9 +143,9 @@ export function secretOf(step: Step): string | null {
 	return typeof secret === 'string' && secret.length === SECRET_LENGTH ? secret : null;
 }
 
-/** Adds to a helper workflow what it keeps of the caller's settings. */
+/** Adds to a helper workflow what it takes over from the caller's settings. */
 export function withCallerSettings(step: Step, code: IWorkflowBase): IWorkflowBase {
-	const settings = Object.entries(settingsOf(step)).filter(([name]) => KEPT.includes(name));
+	const settings = Object.entries(settingsOf(step)).filter(([name]) => INHERITED.includes(name));
 	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
 }
 

@@ -14,7 +14,7 @@ import { polledHint, whyNotSleep } from './can-sleep';
 import { fallAsleep, hasFiles } from './fall-asleep';
 import { fetchResults, lastKnown, type AwakeStep } from './fetch-results';
 import type { Sleeper } from './sleeper';
-import { endsOf, newState, shortly, takeIn } from './state';
+import { endsOf, newState, takeIn } from './state';
 import { runWave, type BatchState } from './wave';
 
 /** A node type that creates generations. */
@@ -97,11 +97,9 @@ async function beginBatch(
 		polledHint(step, `the first items could not be submitted: ${(begun.error as Error).message}`);
 		return null;
 	}
-	const { report, nextCheckAt } = begun.value;
 	let stats: PipelineStats | null = begun.value.stats;
-	takeIn(state, report);
+	takeIn(state, begun.value.report);
 	if (!state.over) {
-		state.wakeAt = Math.max(shortly(), nextCheckAt);
 		const slept = await fallAsleep(step, sleepingBatch(node), state);
 		if (slept) return slept;
 		stats = await runAwake(step, planned, state, { start, stats });

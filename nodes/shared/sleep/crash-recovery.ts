@@ -20,7 +20,8 @@ const TRIES_WITHOUT_TABLE = 8;
 export const loaded = { at: wallClock.now() };
 
 /**
- * Waits until n8n has started and its crash recovery has ended, or until the execution is stopped.
+ * Waits until n8n has started and its crash recovery has ended, until the execution is stopped, or until it has waited long
+ * enough.
  *
  * n8n wakes executions before its data tables can be used, and before its crash recovery. The recovery marks every
  * unfinished execution as crashed, and restores a sleeping one at once. If a sleeping execution wakes, falls asleep or

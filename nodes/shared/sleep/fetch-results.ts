@@ -118,8 +118,8 @@ function rejectedAfterSleep(thrown: unknown, generation: KnownGeneration | null)
 }
 
 /**
- * The error of an item for which the batch has no generation: it ended before it could create one. After a sleep, nothing
- * is created any more.
+ * The error of an item for which the batch has no generation: it ended before it could create one. Fetching the
+ * results creates nothing.
  *
  * @param all the rows of the batch
  * @param isSettled true if the item had a generation

@@ -6,12 +6,12 @@ import type { Sleeper } from './sleeper';
 import { asleep, isCurrent, isState, messageIn } from './state';
 import type { Step } from '../step';
 
-/** n8n may need a minute to wake an execution, so the results are not worth a shorter sleep than this. */
+/** A shorter pause is spent awake, because n8n may need a minute to wake an execution. */
 const BRIEF_MS = 10_000;
 
 /**
- * Sleeps until the time in the state. If a node waits for this execution (`by`), it always sleeps in n8n, so that the
- * waiting execution is asleep before this one ends. Otherwise, a pause of up to `BRIEF_MS` is spent awake.
+ * Sleeps until the time in the state. With `by`, it always sleeps in n8n: the execution that waits for this one is then
+ * asleep before this one ends. Otherwise, a pause of up to `BRIEF_MS` is spent awake.
  *
  * @returns the input, which n8n also returns after a sleep
  */

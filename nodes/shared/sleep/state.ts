@@ -60,7 +60,7 @@ export interface SleepState {
 	over: boolean;
 	/** True if the user stopped the step or one of its helper executions. */
 	stopped: boolean;
-	/** When the next wave begins, in milliseconds since the Unix epoch. */
+	/** When the next wave begins, in milliseconds since the Unix epoch. Once it is over: when results may be fetched. */
 	wakeAt: number;
 	/** When the last wave ended. */
 	sleepsFrom: number;
@@ -144,7 +144,10 @@ export interface Message {
 	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
-	/** A helper execution sleeps. n8n replaces this by its result, unless that was lost. */
+	/**
+	 * This execution sleeps, or the one that it has started. n8n replaces this by the node's input or by the result of that
+	 * one, unless the result was lost.
+	 */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;

@@ -2,6 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
+import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
@@ -59,6 +60,7 @@ export async function supervise(
 	if (!isState(state)) throw notAsleep(helper, sleeper);
 	const isWave = role === 'wave' && !state.over && !isResult(helper.items[0]);
 	const isLast = role === 'report' || role === 'return';
+	// Neither works, nor ends the execution, before n8n has started.
 	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
 	const input = await readable(helper, state, sleeper);
 	if (isResult(input[0])) {
@@ -68,20 +70,21 @@ export async function supervise(
 		return [empty ? [] : input];
 	}
 	const isGuard = role === 'startWaves' || role === 'return';
+	// A node before this one may have started a helper execution: in the waves, only once they are over.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
 		await listen(helper, kept, state, input[0], !sleeper.createsNothing);
 	}
 	// This helper execution was stopped. n8n would still start another helper workflow.
 	if (helper.signal.aborted)
-		return [[role === 'return' ? interrupted : messageItem({ stopped: true })]];
+		return [[role === 'return' ? interrupted(sleeper) : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
 		case 'startWaves':
-			return hasEnded(state) ? nothing : await startWaves(helper, kept, state, of);
+			return getsNoResults(state) ? nothing : await startWaves(helper, kept, state, of);
 		case 'wave':
 			return isWave ? await nextWave(helper, state, sleeper) : nothing;
 		case 'collect':
-			return hasEnded(state) || !state.over ? nothing : await collect(helper, state, of);
+			return state.over && !getsNoResults(state) ? await collect(helper, state, of) : nothing;
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
@@ -90,7 +93,7 @@ export async function supervise(
 }
 
 /** True if the step gets no results: it was stopped, or its helper executions do not work. */
-function hasEnded({ stopped, dead, collections }: SleepState): boolean {
+function getsNoResults({ stopped, dead, collections }: SleepState): boolean {
 	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
 }
 
@@ -179,13 +182,11 @@ async function listen(
 }
 
 /** What the guard returns after a stop. */
-const interrupted: INodeExecutionData = {
-	json: {
-		error:
-			'The helper execution of the step was stopped. Run the same items again: generations with an ID or an idempotency key are not charged again',
-		error_code: 'wait_interrupted',
-	},
-};
+function interrupted({ createsNothing, howToGoOn }: Sleeper): INodeExecutionData {
+	const { code } = interruption(createsNothing);
+	const error = sentences('A helper execution of the step was stopped', howToGoOn);
+	return { json: { error, error_code: code } };
+}
 
 /** The output of a step whose sleep ended early: the step or a helper execution was stopped, or it was given up. */
 async function unfinished(
@@ -195,7 +196,7 @@ async function unfinished(
 ): Promise<INodeExecutionData[][]> {
 	const step = await stepOf(helper, state, sleeper);
 	// The step was stopped: nothing reads this output.
-	if (step === null && state.stopped) return [[interrupted]];
+	if (step === null && state.stopped) return [[interrupted(sleeper)]];
 	const error = endedEarly(state, sleeper);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);

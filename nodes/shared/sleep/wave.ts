@@ -24,8 +24,6 @@ type WaveReport = WaveState & Pick<SleepState, 'v' | 'stopped' | 'wakeAt' | 'sle
 interface EndedWave {
 	report: WaveReport;
 	stats: PipelineStats;
-	/** When the poll interval allows the next status checks, in milliseconds since the Unix epoch. */
-	nextCheckAt: number;
 }
 
 /**
@@ -82,11 +80,10 @@ export async function runWave(
 			sleepsFrom: wallClock.now(),
 		},
 		stats: ran.stats,
-		nextCheckAt,
 	};
 }
 
-/** The generations of all attempts of this run of the step. */
+/** The generations of all attempts of this run of the step: none in a wave after a sleep, whose journal is empty. */
 function idsIn({ ordersOfRun }: Journal) {
 	return new Set(Object.values(ordersOfRun).flatMap((all) => all.map(({ id }) => id)));
 }

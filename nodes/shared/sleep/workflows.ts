@@ -8,18 +8,19 @@ import { COLLECTIONS, ROLE_PARAMETER, type Role } from './state';
  * sleeps, does the work that is due, and sleeps again. After the last wave, that execution starts the workflow that
  * fetches the results. The step and the guard sleep until the execution that they started has ended.
  *
- * If n8n dies during a wave, or while it fetches the results, n8n wakes the execution that waits for it with an error,
- * and that one starts it again. The guard is awake only when the waves have ended. If n8n dies then, n8n wakes the step
- * with an error of its own, which ends it. The next run of the same items reuses what the table has.
+ * If n8n dies during a wave, it wakes the guard with an error, and the guard starts waves again. If n8n dies while it
+ * fetches results, the waves start that workflow again, or the guard the waves if those were awake too. The guard is awake
+ * only when waves have ended or died. If n8n dies then, it wakes the step with an error of its own, which ends it. The next
+ * run of the same items reuses what the table has.
  *
  * Guard and waves are lines of nodes and not loops because of how n8n handles crashes. n8n detects a crash in the middle of a node
  * only if that node never ran before. In a loop, n8n would return the output of an earlier wave as the result.
  */
 
-/** How often a guard starts waves. n8n runs through the nodes that are not needed. */
+/** How often a guard can start waves. n8n runs through the nodes that are not needed. */
 const STARTS = 30;
 
-/** Number of waves of one execution. */
+/** Maximum number of waves of one execution. */
 const WAVES = 60;
 
 /** What a helper workflow is made for. */
@@ -39,7 +40,7 @@ const NOT_YOURS = 'This is not a workflow of yours: the step runs it while your 
 /** Builds the workflow that starts the waves. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	const line = times(STARTS, (number) => ({
-		...helperNode(node, `Waves ${number}`, 'startWaves'),
+		...helperNode(node, `Start ${number}`, 'startWaves'),
 		...NO_RESULT,
 	}));
 	return helperWorkflow({

@@ -15,6 +15,9 @@ interface Claim {
 	hasLeft: boolean;
 	/** Until when its writer may still be busy with the table. A request leaves right after the last answer. */
 	busyUntil: number;
+	/** The key and the time of a row that was inserted. */
+	key?: string;
+	at: number;
 }
 
 /**
@@ -42,7 +45,9 @@ export class Claims {
 	keysThatMayHaveLeft(writer: string, mayEnd: boolean): number[] {
 		const rows = this.rows(writer).filter((row) => {
 			const claim = this.byWriter.get(row.writer);
-			const hasRival = this.table.rows.some(({ id, key }) => key === row.key && id !== row.id);
+			const hasRival =
+				this.table.rows.some(({ id, key }) => key === row.key && id !== row.id) ||
+				this.hadRival(row);
 			const busyUntil = (claim?.busyUntil ?? Infinity) + (hasRival || mayEnd ? LOSING_MS : 0);
 			return claim?.hasLeft || this.time.now() <= busyUntil;
 		});
@@ -52,8 +57,11 @@ export class Claims {
 	/** A table call of an execution begins: its rows of these keys are busy. Returns what to call with the answer. */
 	calls(writer: string, { keys, changes, inserts }: TableCall): () => void {
 		const sets = changes.flatMap(({ set }) => (set?.execution_id ? [set] : []));
-		const claimed = [...inserts, ...sets].map((row) => row.writer ?? '');
-		for (const one of claimed) this.byWriter.set(one, { hasLeft: false, busyUntil: Infinity });
+		const at = this.time.now();
+		const claimed = [...inserts, ...sets].map(({ writer = '', key }) => {
+			this.byWriter.set(writer, { hasLeft: false, busyUntil: Infinity, key, at });
+			return writer;
+		});
 		const asked = new Set(keys.map(Number));
 		const read = this.rows(writer).filter(({ key }) => asked.has(Number(key)));
 		// A row whose request does not leave is deleted by its writer's name.
@@ -81,6 +89,14 @@ export class Claims {
 			const isBusy = this.time.now() <= claim.busyUntil + LOSING_MS;
 			if (isBusy && one.startsWith(writer)) claim.busyUntil += ms;
 		}
+	}
+
+	/** True if another writer has inserted a row of this key a moment ago. It may have deleted that since. */
+	private hadRival({ key, writer }: Row): boolean {
+		return [...this.byWriter].some(
+			([one, claim]) =>
+				one !== writer && claim.key === key && this.time.now() <= claim.at + LOSING_MS,
+		);
 	}
 
 	private rows(writer: string): Row[] {
