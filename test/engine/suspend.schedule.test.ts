@@ -69,7 +69,7 @@ describe('a suspended wait', () => {
 		stage.sandbox.requests.clear();
 		stage.leap(1900);
 		stage.sandbox.service.finish(ids[1]);
-		const awake = await stage.engine.resume(asleep);
+		const awake = await wakeThrough(stage, await stage.engine.resume(asleep));
 		expect(awake.output('Step').map(({ json }) => json.status)).toEqual(ids.map(() => 'completed'));
 		const checks = stage.sandbox.requests.on('status').map(({ generationId }) => generationId);
 		expect([...checks].sort()).toEqual([...ids].sort());

@@ -51,9 +51,9 @@ export async function stepOf(helper: Step, state: StepOf, sleeper: Advice): Prom
 /**
  * The step that sleeps, for a helper execution that begins to work for it.
  *
- * @returns `step` as `stepOf`, and also `null` if nothing waits for the helper execution any more; `failure` if another
- * release has stored what must be read
- * @throws any other error
+ * @returns `step` as `stepOf`; `failure` if another release has stored what must be read
+ * @throws Error if nothing waits for the helper execution. If n8n was killed before it had stored that, another one was
+ * started
  */
 export async function awaitedStep(
 	helper: Step,
@@ -63,27 +63,26 @@ export async function awaitedStep(
 	const found = await toResult(async () => await stepOf(helper, state, sleeper));
 	if (!found.ok) return { step: null, failure: failureItem(found.error) };
 	const step = found.value;
-	if (step === null) {
+	const waits = await isAwaited(helper, state);
+	if (step === null || !waits) {
 		const ids = sleeper.lost?.(state) ?? [];
 		const what = `"${state.step}" was stopped. Charged, and not in the data table`;
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 	}
-	return { step: step && (await isAwaited(helper, state)) ? step : null };
+	if (!waits) throw new Error('No execution waits for this one');
+	return { step };
 }
 
-/**
- * True if the execution that started a helper execution sleeps until that ends, or need not. If n8n was killed before it
- * had stored that, another helper execution was started.
- */
-async function isAwaited(helper: Step, { by }: SleepState): Promise<boolean> {
-	if (!by) return true;
-	const read = (data: IRunExecutionData) => taskAsleep(data, by.node);
-	return (await onceStored(helper, by.execution, read)) !== null;
+/** True if the execution that started a helper execution sleeps until that ends. */
+async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boolean> {
+	if (!awaitedBy) return false;
+	const read = (data: IRunExecutionData) => taskAsleep(data, awaitedBy.node);
+	return (await onceStored(helper, awaitedBy.execution, read)) !== null;
 }
 
 /**
  * The state of waves that were killed: the state at their last sleep. `null` if they have stored no state of this step,
- * or none that this release can read.
+ * or none that this release can read. If a worker was killed, n8n has overwritten it.
  */
 export async function stateOf(
 	helper: Step,
@@ -135,7 +134,8 @@ async function onceStored<T>(
 const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
 
 /**
- * Runs the work of a wave, and ends it soon after the user has stopped the execution that sleeps: n8n stops that one only.
+ * Runs the work of a helper execution, and ends it soon after the user has stopped the execution that sleeps, because n8n
+ * stops that one only. Also ends it if nothing waits for it any more.
  *
  * @param step from `stepOf`
  * @param state names the execution that sleeps
@@ -145,7 +145,7 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
  */
 export async function unlessStopped<T>(
 	step: Step,
-	state: StepOf,
+	state: SleepState,
 	sleeper: Advice,
 	work: (step: Step) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
@@ -159,8 +159,10 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
 			const began = wallClock.now();
-			const found = await toResult(async () => await stepOf(step, state, sleeper));
-			stopped = found.ok && found.value === null;
+			const isOn = async () =>
+				(await stepOf(step, state, sleeper)) !== null && (await isAwaited(step, state));
+			const found = await toResult(isOn);
+			stopped = found.ok && !found.value;
 			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
 		}
 		stop.abort();

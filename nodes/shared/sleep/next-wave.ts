@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { toResult } from '../../../client/async';
+import { onAbort, toResult } from '../../../client/async';
 import { planItems } from '../form/plan-items';
 import { awaitedStep, unlessStopped } from './executions';
 import type { Sleeper } from './sleeper';
@@ -28,17 +28,17 @@ export async function nextWave(
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
+	// The user stopped this execution. n8n stores the state before this node ends.
+	const forget = onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const ended = await toResult(async () => await wave(helper, state, sleeper));
+	forget();
+	if (helper.signal.aborted) return [[messageItem({ stopped: true })]];
 	if (!ended.ok) countDeath(state, (ended.error as Error).message);
 	else if ('failure' in ended.value) return [[ended.value.failure]];
 	else takeIn(state, ended.value.report);
-	if (helper.signal.aborted) {
-		state.stopped = state.over = true;
-		return [[messageItem({ stopped: true })]];
-	}
-	if (state.over) return nothing;
+	if (state.over) return nothing();
 	await helper.n8n.putExecutionToWait(new Date(state.wakeAt));
-	return asleep;
+	return asleep();
 }
 
 /** Does what is due. If the step was stopped, or is stopped meanwhile, the report says so. */
@@ -58,7 +58,7 @@ async function wave(
 		sleeper,
 		async (awake) => await sleeper.work(awake, planned, state),
 	);
-	if (!stopped) return { report };
+	if (!stopped && !helper.signal.aborted) return { report };
 	await sleeper.stopped?.(step, report);
 	return { report: { ...report, over: true, stopped: true } };
 }

@@ -70,8 +70,8 @@ export interface SleepState {
 	dead: number;
 	/** The error of the last of them, for the user. */
 	lastDeath: string;
-	/** The execution and the node that wait for the execution that was given this state, if it must sleep first. */
-	by?: { execution: string; node: string };
+	/** The execution and the node that wait for the helper execution that was given this state. */
+	awaitedBy?: { execution: string; node: string };
 }
 
 /** What a wave reports: the parts of the state that it knows better. */
@@ -162,10 +162,14 @@ export function messageItem(message: Message): INodeExecutionData {
 }
 
 /** The output of a node that has nothing to do. */
-export const nothing = [[messageItem({})]];
+export function nothing(): INodeExecutionData[][] {
+	return [[messageItem({})]];
+}
 
 /** The output of a node that lets its execution sleep. */
-export const asleep = [[messageItem({ asleep: true })]];
+export function asleep(): INodeExecutionData[][] {
+	return [[messageItem({ asleep: true })]];
+}
 
 /** The message in an item; `null` if it is an output item, or the error of a helper execution that died. */
 export function messageIn({ json }: INodeExecutionData): Message | null {

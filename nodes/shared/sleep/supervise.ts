@@ -8,6 +8,7 @@ import { planItems } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
 import { runHelper, type RunningHelper } from '../helper-workflow';
+import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
 import { failureItem, interruption, notAsleep, throwFailure } from './failure';
 import { otherVersion } from './other-version';
@@ -23,7 +24,6 @@ import {
 	messageItem,
 	MOST_DEAD,
 	nothing,
-	shortly,
 	takeIn,
 	type Role,
 	type SleepState,
@@ -36,8 +36,8 @@ import type { Step } from '../step';
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
 interface Kept {
 	batch?: SleepState;
-	/** The execution of the waves that the guard has started. */
-	waves?: string;
+	/** The execution of the waves that the guard has started, and when the first one was due. */
+	waves?: { execution: string; dueAt: number };
 }
 
 /**
@@ -80,11 +80,11 @@ export async function supervise(
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
 		case 'startWaves':
-			return getsNoResults(state) ? nothing : await startWaves(helper, kept, state, of);
+			return getsNoResults(state) ? nothing() : await startWaves(helper, kept, state, of);
 		case 'wave':
-			return isWave ? await nextWave(helper, state, sleeper) : nothing;
+			return isWave ? await nextWave(helper, state, sleeper) : nothing();
 		case 'collect':
-			return state.over && !getsNoResults(state) ? await collect(helper, state, of) : nothing;
+			return state.over && !getsNoResults(state) ? await collect(helper, state, of) : nothing();
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
@@ -97,15 +97,19 @@ function getsNoResults({ stopped, dead, collections }: SleepState): boolean {
 	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
 }
 
+/** The pause after n8n has refused to start the waves, such as because its database is locked. */
+const PAUSE_MS = 5_000;
+
 async function startWaves(
 	helper: Step,
 	kept: Kept,
 	state: SleepState,
 	of: HelperOf,
 ): Promise<INodeExecutionData[][]> {
-	const message = messageItem({ state: { ...state, by: here(helper) } });
+	const message = messageItem({ state: { ...state, awaitedBy: here(helper) } });
 	const started = await toResult(async () => await runHelper(helper, wavesWorkflow(of), [message]));
-	kept.waves = started.ok ? started.value.execution : undefined;
+	if (started.ok) kept.waves = { execution: started.value.execution, dueAt: state.wakeAt };
+	else await wallClock.sleep(PAUSE_MS, helper.signal);
 	return outputOf(started);
 }
 
@@ -115,19 +119,14 @@ function here({ execution, node }: Step) {
 }
 
 /**
- * Starts the workflow that fetches the results. If they have files, it must sleep first: n8n gives the files of a helper
- * execution that never slept to the one that started it, which n8n may delete.
+ * Starts the workflow that fetches the results. It sleeps first. n8n would give the files of a helper execution that never
+ * slept to the one that started it, and that one would not have stored what the last wave reported.
  */
 async function collect(helper: Step, state: SleepState, of: HelperOf) {
 	state.collections++;
-	const { hasFiles } = state;
-	const sleeping = { by: here(helper), wakeAt: Math.max(state.wakeAt, shortly()) };
-	const message = messageItem({
-		state: { ...state, ...(hasFiles ? sleeping : { by: undefined }) },
-	});
-	return outputOf(
-		await toResult(async () => await runHelper(helper, resultsWorkflow(of, hasFiles), [message])),
-	);
+	const message = messageItem({ state: { ...state, awaitedBy: here(helper) } });
+	const results = resultsWorkflow(of, state.hasFiles);
+	return outputOf(await toResult(async () => await runHelper(helper, results, [message])));
 }
 
 type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
@@ -135,7 +134,7 @@ type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
 /** The output of a node that has started a helper workflow. n8n replaces it if that one sleeps. */
 function outputOf(started: Started): INodeExecutionData[][] {
 	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
-	return started.value.output ? [started.value.output] : asleep;
+	return started.value.output ? [started.value.output] : asleep();
 }
 
 /** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
@@ -158,6 +157,9 @@ function isResult(item: INodeExecutionData): boolean {
 	return message.failure !== undefined || message.empty === true;
 }
 
+/** Waves whose death is noticed later than this have not died at the first of them. */
+const LIVELY_MS = 600_000;
+
 /** Updates the state with the result of the helper execution that the previous node started. */
 async function listen(
 	helper: Step,
@@ -167,16 +169,19 @@ async function listen(
 	needsTable: boolean,
 ): Promise<void> {
 	const message = messageIn(item);
+	const { waves } = kept;
 	// Empty: the node before this one had nothing to do, and had read the last message already.
-	if (message && Object.keys(message).length === 0) return;
+	if (!waves && message && Object.keys(message).length === 0) return;
+	delete kept.waves;
 	await n8nStarted(helper, needsTable);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) state.stopped = state.over = true;
 	if (message?.laterAt) state.wakeAt = message.laterAt;
 	if (message?.stopped || message?.laterAt) return;
 	// The helper execution ended without a report. A message other than those above means that n8n lost the result.
-	const left = kept.waves ? await stateOf(helper, kept.waves, state) : null;
+	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);
+	else if (waves && wallClock.now() > waves.dueAt + LIVELY_MS) state.dead = 0;
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
 	countDeath(state, reason);
 }

@@ -18,10 +18,10 @@ import { COLLECTIONS, ROLE_PARAMETER, type Role } from './state';
  */
 
 /** How often a guard can start waves. n8n runs through the nodes that are not needed. */
-const STARTS = 30;
+const STARTS = 60;
 
 /** Maximum number of waves of one execution. */
-const WAVES = 60;
+const WAVES = 30;
 
 /** What a helper workflow is made for. */
 export interface HelperOf {

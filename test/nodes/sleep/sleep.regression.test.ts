@@ -39,6 +39,18 @@ it('a suspended wait goes on by itself, at whatever moment of a wave n8n is kill
 	expect(moments).toBeGreaterThan(10);
 });
 
+it('a batch goes on if workers are killed more often than waves may fail in a row, with waves in between', async () => {
+	// n8n then keeps nothing of what the waves had stored.
+	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 160, restart }));
+	const items = Array.from({ length: 30 }, () => 'made' as const);
+	const schedule = { ...calm, mode: 'queue' as const, items, limit: 1, seconds: 300, deaths };
+	const world = await playAsleep(schedule);
+	expect(world.died).toHaveLength(deaths.length);
+	const ends = outcomesOf(world);
+	expect(ends).toHaveLength(items.length);
+	expect(ends).not.toContain('batch_interrupted');
+});
+
 it('a batch that its first error ends shows that error, and not that of an item that it left unsent', async () => {
 	const world = await playAsleep({
 		...calm,

@@ -258,9 +258,13 @@ export class SimulatedN8n implements Host {
 
 function giveUp(record: ExecutionRecord): void {
 	if (record.status !== 'running') return;
-	const data = dataOf(record);
 	const message = 'This execution failed to be processed too many times and will no longer retry';
-	data.resultData.error = { message, name: 'MaxStalledCountError' };
+	const error = { message, name: 'MaxStalledCountError' };
+	// n8n overwrites all that it had stored of the execution.
+	const data: ExecutionData = {
+		executionData: { contextData: {}, nodeExecutionStack: [] },
+		resultData: { runData: {}, error },
+	};
 	record.status = 'error';
 	record.hasEndEvent = true;
 	record.data = JSON.stringify(data);
