@@ -227,7 +227,7 @@ export class KeyRow {
 			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
 		const failed = seen.filter((row) => !isLive(row));
 		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
-		this.failures = failed.length;
+		this.failures = new Set(failed.map((row) => row.generation_id || row.id)).size;
 		return seen;
 	}
 

@@ -53,6 +53,18 @@ describe('of several rows of a key', () => {
 			expect(await run('next')).toContain(outcome);
 		}
 	});
+
+	it('two with the same failed generation are one failure: the next order has the same header as beside one', async () => {
+		const headers = [];
+		const failed = { status: 'failed', generation_id: 'generation-1' };
+		for (const stored of [[row(1, failed)], [row(1, failed), row(2, failed)]]) {
+			const { step, table, run } = opened();
+			table.rows.push(...stored.map((one) => ({ ...one })));
+			await run('next');
+			headers.push(...step.fake.creating.map((request) => request.headers?.['Idempotency-Key']));
+		}
+		expect(headers).toEqual([headers[0], headers[0]]);
+	});
 });
 
 describe('a row', () => {
