@@ -215,7 +215,7 @@ export function takeIn(state: SleepState, { items, ...report }: Report): void {
 	const { checks } = state as Checked;
 	const checked = { ...checks, ...(report as Checked).checks };
 	const merged = { items: withChanges(state.items, items), ...(checks && { checks: checked }) };
-	Object.assign(state, { dead: 0 }, report, merged);
+	Object.assign(state, { dead: 0, lastDeath: '' }, report, merged);
 }
 
 /** The status checks of a wait, by generation. A report has only its own. */
