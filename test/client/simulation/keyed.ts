@@ -84,8 +84,8 @@ function judgeRows(world: KeyedWorld): void {
 		const ids = rows.map((row) => row.generation_id).filter(Boolean);
 		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
 		// If a user frees the row of a request in flight, it is written again. Of parallel calls, each may write one. If the
-		// workflow times out after a write without a response, nobody is left to delete the second of two.
-		const mayWriteTwo = world.schedule.second?.runIndex === 0 || world.timeouts > 0;
+		// workflow ends after a write without a response, nobody is left to delete the second of two.
+		const mayWriteTwo = world.schedule.second?.runIndex === 0 || world.timeouts + world.deaths > 0;
 		const mayHaveTwo = mayWriteTwo && world.freed.has(key);
 		if (new Set(ids).size < ids.length && !mayHaveTwo) blame('a generation has two rows');
 		if (world.isUndisturbed && ids.length < rows.length) {
