@@ -52,8 +52,7 @@ export async function stepOf(helper: Step, state: StepOf, sleeper: Advice): Prom
  * The step that sleeps, for a helper execution that begins to work for it.
  *
  * @returns `step` as `stepOf`; `failure` if another release has stored what must be read
- * @throws Error if nothing waits for the helper execution. If n8n was killed before it had stored that, another one was
- * started
+ * @throws Error if nothing waits for the helper execution: n8n took it for dead, so another one was started
  */
 export async function awaitedStep(
 	helper: Step,
@@ -66,7 +65,7 @@ export async function awaitedStep(
 	const waits = await isAwaited(helper, state);
 	if (step === null || !waits) {
 		const ids = sleeper.lost?.(state) ?? [];
-		const what = `"${state.step}" was stopped. Charged, and not in the data table`;
+		const what = `"${state.step}" was stopped, or goes on in another execution. Charged, and not in the data table`;
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 	}
 	if (!waits) throw new Error('No execution waits for this one');
@@ -135,7 +134,7 @@ const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
 
 /**
  * Runs the work of a helper execution, and ends it soon after the user has stopped the execution that sleeps, because n8n
- * stops that one only. Also ends it if nothing waits for it any more.
+ * stops that one only. Also ends it a minute after another one was started in its place.
  *
  * @param step from `stepOf`
  * @param state names the execution that sleeps

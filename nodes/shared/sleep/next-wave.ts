@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { onAbort, toResult } from '../../../client/async';
+import { toResult } from '../../../client/async';
 import { planItems } from '../form/plan-items';
 import { awaitedStep, unlessStopped } from './executions';
 import type { Sleeper } from './sleeper';
@@ -28,10 +28,7 @@ export async function nextWave(
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	// The user stopped this execution. n8n stores the state before this node ends.
-	const forget = onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const ended = await toResult(async () => await wave(helper, state, sleeper));
-	forget();
 	if (helper.signal.aborted) return [[messageItem({ stopped: true })]];
 	if (!ended.ok) countDeath(state, (ended.error as Error).message);
 	else if ('failure' in ended.value) return [[ended.value.failure]];

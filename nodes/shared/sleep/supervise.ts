@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { toResult } from '../../../client/async';
+import { onAbort, toResult } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
@@ -58,6 +58,8 @@ export async function supervise(
 	if (isFirst && isState(given)) kept.batch = { ...given };
 	const state = kept.batch;
 	if (!isState(state)) throw notAsleep(helper, sleeper);
+	// The user stopped this execution. A worker stores its context and no error, and ignores what this node returns.
+	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const isWave = role === 'wave' && !state.over && !isResult(helper.items[0]);
 	const isLast = role === 'report' || role === 'return';
 	// Neither works, nor ends the execution, before n8n has started.
@@ -97,7 +99,7 @@ function getsNoResults({ stopped, dead, collections }: SleepState): boolean {
 	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
 }
 
-/** The pause after n8n has refused to start the waves, such as because its database is locked. */
+/** The pause after n8n has refused to start a helper workflow, such as because its database is locked. */
 const PAUSE_MS = 5_000;
 
 async function startWaves(
@@ -126,7 +128,9 @@ async function collect(helper: Step, state: SleepState, of: HelperOf) {
 	state.collections++;
 	const message = messageItem({ state: { ...state, awaitedBy: here(helper) } });
 	const results = resultsWorkflow(of, state.hasFiles);
-	return outputOf(await toResult(async () => await runHelper(helper, results, [message])));
+	const started = await toResult(async () => await runHelper(helper, results, [message]));
+	if (!started.ok) await wallClock.sleep(PAUSE_MS, helper.signal);
+	return outputOf(started);
 }
 
 type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
@@ -157,7 +161,10 @@ function isResult(item: INodeExecutionData): boolean {
 	return message.failure !== undefined || message.empty === true;
 }
 
-/** Waves whose death is noticed later than this have not died at the first of them. */
+/**
+ * The death of a first wave is usually noticed earlier than this: it begins within a minute, and n8n gives up the execution
+ * of a killed worker after two.
+ */
 const LIVELY_MS = 600_000;
 
 /** Updates the state with the result of the helper execution that the previous node started. */

@@ -83,10 +83,11 @@ function judgeRows(world: KeyedWorld): void {
 		);
 		const ids = rows.map((row) => row.generation_id).filter(Boolean);
 		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
-		// If a user frees the row of a request in flight, it is written again. Of parallel calls, each may write one. If the
-		// workflow ends after a write without a response, nobody is left to delete the second of two.
-		const mayWriteTwo = world.schedule.second?.runIndex === 0 || world.timeouts + world.deaths > 0;
-		const mayHaveTwo = mayWriteTwo && world.freed.has(key);
+		// If a user frees the row of a request in flight, it is written again. Of parallel calls, each may write one. Also if
+		// the workflow ends after a write without a response, nobody is left to delete the second of two.
+		const isParallel = world.schedule.second?.runIndex === 0 && world.freed.has(key);
+		const hasEnded = world.timeouts + world.deaths > 0 && world.deeds > 0;
+		const mayHaveTwo = isParallel || hasEnded;
 		if (new Set(ids).size < ids.length && !mayHaveTwo) blame('a generation has two rows');
 		if (world.isUndisturbed && ids.length < rows.length) {
 			blame('a row without a generation is left over');

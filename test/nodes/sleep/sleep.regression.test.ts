@@ -51,6 +51,23 @@ it('a batch goes on if workers are killed more often than waves may fail in a ro
 	expect(ends).not.toContain('batch_interrupted');
 });
 
+it('nothing is created after a user has stopped the waves that wake while a worker starts', async () => {
+	// n8n stores no error with what a worker was stopped in.
+	let stops = 0;
+	for (const stopMs of [62_000, 66_000, 70_000, 74_000, 78_000]) {
+		const deaths: Death[] = [{ depth: null, nth: 50_000, restart }];
+		const stop = { afterMs: stopMs, depth: 2 };
+		const schedule = { ...calm, mode: 'queue' as const, limit: 1, seconds: 60, deaths, stop };
+		const { stopped, service } = await playAsleep(schedule);
+		if (!stopped?.whileAwake) continue;
+		stops++;
+		// The next run of the items comes later.
+		const afterMs = service.creating.map(({ at }) => at - stopped.at);
+		expect(afterMs.filter((ms) => ms > 15_000 && ms < 300_000)).toEqual([]);
+	}
+	expect(stops).toBeGreaterThan(2);
+});
+
 it('a batch that its first error ends shows that error, and not that of an item that it left unsent', async () => {
 	const world = await playAsleep({
 		...calm,

@@ -44,6 +44,7 @@ export interface Host {
 	readonly unread: Set<string>;
 	/** Warnings and errors in n8n's log. */
 	readonly log: string[];
+	readonly mode: 'regular' | 'queue';
 	/** The process that runs executions. */
 	readonly life: Life;
 	readonly time: VirtualTime;

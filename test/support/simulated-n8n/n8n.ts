@@ -96,6 +96,10 @@ export class SimulatedN8n implements Host {
 		return this.options.service;
 	}
 
+	get mode(): N8nOptions['mode'] {
+		return this.options.mode;
+	}
+
 	get databaseMs(): number {
 		return this.options.databaseMs;
 	}

@@ -133,7 +133,9 @@ export class Running implements Awake {
 		const waits = data.waitTill !== undefined;
 		const status = error ? 'error' : waits ? 'waiting' : 'success';
 		if (stop.signal.aborted) {
-			data.resultData.error = CANCELED;
+			// A worker overwrites what n8n has stored of the stop, and stores no error.
+			if (this.n8n.mode === 'queue') record.data = JSON.stringify(data);
+			else data.resultData.error = CANCELED;
 			return { status: 'canceled', output };
 		}
 		if (error) data.resultData.error = error;
