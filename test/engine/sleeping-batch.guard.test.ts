@@ -1,5 +1,5 @@
 import type { Run } from '../../tools/engine';
-import { kill, sleepToEnd, wavesOf } from './asleep';
+import { helperOf, kill, sleepToEnd, wavesOf } from './asleep';
 import { asleep, continues, items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose waves n8n kills while they sleep. */
@@ -76,6 +76,20 @@ it('waves that only seemed dead send nothing when they wake: the guard has start
 	expect(stage.arrived).toBe(0);
 	expect(codes(await sleepToEnd(stage, next))).toEqual(boats(4).map(() => 'completed'));
 	expect(created()).toBe(4);
+});
+
+it('waves that only seemed dead end in the middle of one, soon after the guard has started others', async () => {
+	const first = await execute(boats(4), asleep());
+	const made = created();
+	stage.leap(600);
+	stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
+	const ended = stage.engine.resume(wavesOf(stage, first));
+	await stage.pass(3);
+	const [task] = helperOf(stage, first).record.state.data.executionData?.nodeExecutionStack ?? [];
+	task.node.name = 'Start 2';
+	const { status, contextData } = await ended;
+	expect([status, contextData.flow]).toMatchObject(['success', { batch: { stopped: true } }]);
+	expect(created()).toBe(made);
 });
 
 it('a batch ends with an error that names every generation after the user has stopped its waves', async () => {

@@ -138,7 +138,7 @@ export interface Message {
 	state?: SleepState;
 	/** From the waves: where they ended. */
 	report?: SleepState;
-	/** The step no longer sleeps, or the sender was stopped, or nothing waits for the sender any more. */
+	/** The step no longer sleeps, or the sender was stopped. */
 	stopped?: true;
 	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
 	laterAt?: number;
