@@ -74,13 +74,15 @@ function summaryOf({ tables, measured }: Result): string {
 		return { ...(Object.fromEntries(told) as Row), '': name };
 	};
 	const lines = [
-		line('20 videos of 20 s, 10 at a time, take', /^time$/, (cell) => cell.replace(/ \(.*/, '')),
+		line('20 videos that take 20 s each, 10 at a time', /^time$/, (cell) =>
+			cell.replace(/ \(.*/, ''),
+		),
 		line(
-			'videos charged twice after a failure',
+			'charged twice after one of the videos failed',
 			/15th video failed/,
 			(cell) => /(\d+) videos? paid twice/.exec(cell)?.[1] ?? '0',
 		),
-		line('paid IDs known after Stop', /known after Stop/),
+		line('IDs of paid videos known after a Stop', /known after Stop/),
 		line('memory, for 10 files of 50 MB', /^additional memory/),
 	];
 	return `${tableOf(lines)}\n\n${sourceOf('compare', measured)}`;

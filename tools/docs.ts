@@ -13,6 +13,8 @@ const ownDescriptions = ownNodes.map(({ description }) => description);
 const DEFAULTS: Record<string, string> = {
 	fileName: 'from prompt',
 	maxNewGenerations: 'none; 10 when added',
+	minimumBalance: 'none; 0 when added',
+	seed: 'none; 0 when added',
 };
 
 /** Returns the tables and lists by the names of their markers. */
@@ -68,9 +70,9 @@ function mainFieldRows(): Row[] {
 		const place = { options: 'Options → ', runOptions: 'Run Options → ' }[collection ?? ''] ?? '';
 		return {
 			field: `${place}${[...new Set(fields.map(({ displayName }) => displayName))].join(', ')}`,
-			node: found.length === nodes.length ? 'both' : found[0].node,
+			node: found.map(({ node }) => node).join(', '),
 			default: defaultOf(fields),
-			'what it does': textOf(fields[0]),
+			'what it does': found.length > 1 ? ofBoth(textOf(fields[0])) : textOf(fields[0]),
 		};
 	});
 }
@@ -81,19 +83,37 @@ function mainFieldRows(): Row[] {
  * @param collection `options`: what is created, or `runOptions`: how the step runs
  */
 function optionRows(collection: string): Row[] {
-	const all = creatingNodes().flatMap(({ properties }) => collectionIn(properties, collection));
-	return [...new Set(all.map(({ displayName }) => displayName))]
+	const all = creatingNodes().flatMap(({ displayName: node, properties }) =>
+		collectionIn(properties, collection)
+			.filter((field) => !isForOldWorkflows(field))
+			.map((field) => ({ node: node.split(' ')[0], field })),
+	);
+	return [...new Set(all.map(({ field }) => field.displayName))]
 		.sort((one, other) => one.localeCompare(other))
 		.map((displayName) => {
-			const fields = all.filter((field) => field.displayName === displayName);
-			// The first one may be a field that only old workflows show.
-			const [field] = fields.slice(-1);
+			const found = all.filter(({ field }) => field.displayName === displayName);
+			const fields = found.map(({ field }) => field);
+			const [field] = fields;
 			return {
 				option: displayName,
+				node: found.map(({ node }) => node).join(', '),
 				default: defaultOf(fields),
 				'what it does': `${textOf(field)}${choicesOf(field)}`,
 			};
 		});
+}
+
+/** A text of Image Generation, as it is for videos too. */
+function ofBoth(text: string): string {
+	return text.replace(
+		/\bimages?\b(?! or video)/g,
+		(word) => `${word} or ${word.replace('image', 'video')}`,
+	);
+}
+
+/** Returns true for a field that n8n shows only where it is already used. */
+function isForOldWorkflows({ name, displayOptions }: INodeProperties): boolean {
+	return displayOptions?.show !== undefined && name in displayOptions.show;
 }
 
 function textOf({ description, hint }: INodeProperties): string {
@@ -149,7 +169,8 @@ function releaseRows(): Row[] {
 	const older = entries.filter((entry) => entry.isDirectory() && entry.name !== 'current');
 	const versions = older.map(({ name }) => versionIn(name));
 	versions.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
-	const parts = 'the nodes, the credential, the main example, files, retries and stopping';
+	const parts =
+		'the nodes, the credential, the main example, files, retries, stopping, and from 2.3 idempotency keys';
 	return [
 		{ n8n: versionIn('current'), tested: 'everything' },
 		{ n8n: versions.join(', '), tested: parts },

@@ -18,9 +18,9 @@ it('the README lists the nodes and main fields, and the pages list all options a
 		read(all.find((page) => basename(page) === name) ?? name),
 	);
 	expect(readme).toContain('| **Generation Credits** ');
-	expect(readme).toMatch(/\| Options → Idempotency Key +\| both /);
+	expect(readme).toMatch(/\| Options → Idempotency Key +\| Image, Video /);
 	expect(readme).toMatch(
-		/\| Run Options → Timeout \(Seconds\) +\| both +\| 600 \(image\), 1800 \(video\) /,
+		/\| Run Options → Timeout \(Seconds\) +\| Image, Video +\| 600 \(image\), 1800 \(video\) /,
 	);
 	expect(fields).toMatch(/\| Negative Prompt +\| /);
 	expect(fields).toMatch(/\| Fallback Models +\| /);

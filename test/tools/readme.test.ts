@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { INode } from 'n8n-workflow';
 
 import { errorRow } from '../../client/api/error-table';
 import manifest from '../../package.json';
@@ -15,6 +16,17 @@ const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith
 
 function linksIn(text: string): string[] {
 	return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+}
+
+/** Returns where a text says "key" without saying which. */
+function bareKeys(text: string): string[] {
+	const rest = text.replace(/(API|idempotency)[\s_*]+keys?/gi, '');
+	const found = [...rest.matchAll(/(?<![-\w`/(])[Kk]eys?\b(?! Scope)/g)];
+	return found.map(({ index }) => rest.slice(Math.max(0, index - 40), index + 20));
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string';
 }
 
 describe('README.md', () => {
@@ -63,17 +75,21 @@ describe.each(['README.md', 'CONTRIBUTING.md', ...documents.map((name) => `docs/
 		});
 
 		it('never calls an API key or an idempotency key just a key', () => {
-			if (path === 'docs/keys.md') return;
-			const bare = /(?<![-\w`/(])[Kk]eys?\b(?! Scope)/g;
 			// Tables that a bench wrote are about idempotency keys.
-			const prose = read(path).replace(/^\|.*/gm, '');
-			const text = prose.replace(/(API|idempotency)[\s_*]+keys?/gi, '');
-			expect(
-				[...text.matchAll(bare)].map(({ index }) => text.slice(index - 40, index + 20)),
-			).toEqual([]);
+			expect(bareKeys(read(path).replace(/^\|.*/gm, ''))).toEqual([]);
 		});
 	},
 );
+
+it('neither does a note in an example', () => {
+	const names = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.json'));
+	for (const name of names) {
+		const { nodes } = JSON.parse(read(join('examples', name))) as { nodes: INode[] };
+		const notes = nodes.map(({ parameters }) => parameters.content).filter(isText);
+		expect(notes.length).toBeGreaterThan(0);
+		expect(notes.flatMap(bareKeys)).toEqual([]);
+	}
+});
 
 it('docs/errors.md has the titles of the service’s errors as a user sees them', () => {
 	const codes = ['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED'];
