@@ -5,6 +5,7 @@ import type { TableJournal } from '../orders/table-journal';
 import type { PipelineResult } from './pipeline';
 import { isOutage, type GenerationError } from '../api/errors';
 import { unseen } from '../api/generation';
+import { isFinalState } from '../api/states';
 import { isBeyondLimit } from '../orders/spend-guard';
 import type { Shift } from './shift';
 import {
@@ -208,12 +209,7 @@ function failedIn(outcome: Outcome<unknown>): string[] {
 
 /** The final state of a generation; `null` if it has not ended. */
 function endOf(outcome: Outcome<unknown>): { id: string; status: string } | null {
-	if (outcome.kind === 'error') {
-		const { code, generation } = outcome.error;
-		const ended = code === 'generation_failed' || code === 'generation_ended';
-		if (!ended || generation === null) return null;
-		return { id: generation.id, status: generation.status ?? 'failed' };
-	}
-	const { generation } = outcome;
-	return generation?.status === 'completed' ? { id: generation.id, status: 'completed' } : null;
+	const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
+	const { id, status = null } = generation ?? {};
+	return id && status !== null && isFinalState(status) ? { id, status } : null;
 }

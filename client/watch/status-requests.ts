@@ -113,7 +113,10 @@ export class StatusRequests {
 /** True if the status cannot change, and its output URL is still valid. */
 function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	if (known === null || !isFinal(known) || lacksOutput(known)) return false;
-	return !isCompleted(known) || Math.abs(now - at) < FINAL_STATUS_MS;
+	if (!isCompleted(known)) return true;
+	const { url_expires_at: expiry } = known.item;
+	const hasExpired = expiry !== null && Date.parse(expiry) <= now;
+	return !hasExpired && Math.abs(now - at) < FINAL_STATUS_MS;
 }
 
 /** Throws GenerationError if the response is about another generation, such as from a wrong cache entry. */

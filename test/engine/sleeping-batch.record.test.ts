@@ -29,6 +29,18 @@ it('pays once for a key with a random part, which differs each time it is evalua
 	expect(ended(end)).toEqual(bothCompleted());
 });
 
+it('marks the row of a generation that is completed without an output as completed', async () => {
+	const [boat, ship] = boats;
+	const lost = { ...boat, prompt: `${String(boat.prompt)} [no-url]` };
+	const first = await execute([lost, ship], asleep(), { onError: 'continueRegularOutput' });
+	const end = await sleepToEnd(stage, first);
+	expect(end.output('Step').map(({ json }) => json.error_code)).toEqual([
+		'output_missing',
+		undefined,
+	]);
+	expect(rows().map(({ status }) => status)).toEqual(['completed', 'completed']);
+});
+
 describe('an item that a newer release rejects after the sleep', () => {
 	/** Suspends a batch, and makes its second item invalid. */
 	async function rejected(settings = {}): Promise<Run> {

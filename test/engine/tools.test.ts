@@ -159,6 +159,44 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(wallClock.now() - began).toBeLessThan(55_000);
 	});
 
+	describe('a call ends within a minute', () => {
+		const within = async (calling: () => ReturnType<typeof call>) => {
+			const began = wallClock.now();
+			const { run, answers } = await calling();
+			expect(wallClock.now() - began).toBeLessThan(60_000);
+			return everythingIn([run.error, answers]);
+		};
+		const settings = { onError: 'continueRegularOutput' as const };
+
+		it('if the service does not answer the creating request: it may have been charged', async () => {
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
+			const said = await within(
+				async () => await call('imageGeneration', image, { prompt: 'A boat' }, settings),
+			);
+			expect(said).toContain('uncertain_charge');
+		});
+
+		it('if the balance cannot be read, and then creates nothing', async () => {
+			const down = { kind: 'respond' as const, status: 503 };
+			stage.sandbox.faults.order({ on: 'credits', action: down, times: 100 });
+			const limited = { ...image, runOptions: { minimumBalance: 1 } };
+			await within(
+				async () => await call('imageGeneration', limited, { prompt: 'A boat' }, settings),
+			);
+			await stage.pass(120);
+			expect(stage.sandbox.books.generations).toEqual([]);
+		});
+
+		it.each<[NodeName, 'models' | 'credits']>([
+			['generationModels', 'models'],
+			['generationCredits', 'credits'],
+		])('if %s gets no answer', async (node, on) => {
+			stage.sandbox.faults.order({ on, action: { kind: 'hang' }, times: 100 });
+			const said = await within(async () => await call(node, {}, {}, settings));
+			expect(said).toContain('The call was ended after 50 s');
+		});
+	});
+
 	it('Timeout and On Timeout are as the user has set them', async () => {
 		const patient = { ...image, runOptions: { timeout: 200, onTimeout: 'error' } };
 		const { answers } = await call('imageGeneration', patient, { prompt: 'A boat [seconds: 90]' });

@@ -4,29 +4,37 @@ import { toResult } from '../../../client/async';
 import { CancelledError } from '../../../client/api/errors';
 import { errorOfJob } from '../../../client/jobs/outcome';
 import type { ServiceClient } from '../../../client/api/client';
-import { continuesOnError } from '../execution';
+import { continuesOnError, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
 import { errorItem } from '../output/results';
 import { traceStep } from '../output/trace';
 import { yieldBefore } from '../http/clock';
 import { serviceOf } from '../http/transport';
+import { callOver, isCallOver, withinCall } from './tool-call';
 import type { Step } from '../step';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */
 export type Lookups = Pick<ServiceClient, 'models' | 'balance' | 'summary'>;
 
+/** Fetches the entries for one item. Throws `GenerationError`, or `CancelledError` after a stop. */
+type FetchEntries = (lookups: Lookups, itemIndex: number) => Promise<object[]>;
+
 /**
  * Runs a read-only node. Each entry that the service returns becomes one output item, paired with its input
  * item. After a stop, it returns the items collected so far.
  *
- * @param fetchEntries fetches the entries for one item; throws `GenerationError`
  * @returns the items of the node's single output
  * @throws NodeApiError for the first item that fails, unless On Error continues
  */
 export async function runLookups(
 	step: Step,
-	fetchEntries: (lookups: Lookups, itemIndex: number) => Promise<object[]>,
+	fetchEntries: FetchEntries,
 ): Promise<INodeExecutionData[][]> {
+	const run = async (within: Step) => await lookUp(within, fetchEntries);
+	return await (runsAsTool(step) ? withinCall(step, run) : run(step));
+}
+
+async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExecutionData[][]> {
 	const lookups = askingOnce(serviceOf(step));
 	const items: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < step.items.length; itemIndex++) {
@@ -38,8 +46,9 @@ export async function runLookups(
 				items.push({ json: { ...entry } as IDataObject, pairedItem });
 			continue;
 		}
-		if (fetched.error instanceof CancelledError) break;
-		const error = errorOfJob(fetched.error, null);
+		const isOver = isCallOver(step);
+		if (fetched.error instanceof CancelledError && !isOver) break;
+		const error = isOver ? callOver() : errorOfJob(fetched.error, null);
 		if (!continuesOnError(step)) {
 			traceStep(step, {});
 			throw stepError(step, error, itemIndex, []);

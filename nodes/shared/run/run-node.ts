@@ -17,6 +17,7 @@ import { paidGenerations } from '../output/outcomes';
 import { outputItems, type Output } from '../output/results';
 import { traceStep } from '../output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
+import { isCallOver, outcomeOfCall, withinCall } from './tool-call';
 import type { Step } from '../step';
 
 /**
@@ -59,7 +60,10 @@ export async function runNode(
 	throwFirst(step, journal, failures);
 
 	const slept = (await sleep?.(step, start, planned, failures)) ?? null;
-	return slept ?? (await runToEnd(step, start, planned, failures));
+	if (slept) return slept;
+	const run = async (within: Step) => await runToEnd(within, start, planned, failures);
+	const isCall = planned.some(({ job }) => job.countsFromStart);
+	return await (isCall ? withinCall(step, run) : run(step));
 }
 
 /**
@@ -83,7 +87,10 @@ export async function runToEnd(
 	const valid = planned.filter(isValid);
 	const running = runPlans(step, valid, start, record);
 	const ran = await running.finally(async () => await record?.close());
-	const { outcomes, firstFailed } = ran;
+	const isOver = isCallOver(step);
+	const outcomes = isOver ? ran.outcomes.map(outcomeOfCall) : ran.outcomes;
+	const failed = outcomes.findIndex(({ kind }) => kind === 'error');
+	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
 	recordHint(step, unrecorded, stats, withoutKey(valid));
@@ -91,7 +98,7 @@ export async function runToEnd(
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
 	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
 
-	if (step.signal.aborted) {
+	if (step.signal.aborted && !isOver) {
 		reportEnd(step, 'Stopped', all);
 		await recordUnreturned(step, record, createdBy(all));
 	} else if (firstFailed !== null && !continuesOnError(step)) {

@@ -151,6 +151,26 @@ describe('the status checks of an execution that has slept', () => {
 		expect(step.fake.looksAt('generation-1')).toHaveLength(checks);
 	});
 
+	it('with a final status: it is requested again when its URL has expired earlier, as it says', async () => {
+		const step = stepOf(5000);
+		const expires = Math.floor(step.time.now() / 1000) + 600;
+		step.fake.end = () => ({
+			status: 'completed',
+			url: `https://storage.example.com/a.png?Expires=${expires}`,
+		});
+		step.checks = new Map();
+		await step.run(batch(1));
+		const looks = step.fake.looksAt('generation-1').length;
+		for (const [ms, more] of [
+			[500_000, 0],
+			[200_000, 1],
+		]) {
+			await step.time.run(step.time.sleep(ms));
+			await step.runAgain([waitingFor('generation-1', 0, { timeoutMs: 7_200_000 })]);
+			expect(step.fake.looksAt('generation-1')).toHaveLength(looks + more);
+		}
+	});
+
 	it('keep the generation charged in the error if it cannot be checked any more', async () => {
 		const { step, waitingSinceMs } = await slept(600_000, 70_000);
 		step.fake.orderLooks(() => refusal(403, 'forbidden'));

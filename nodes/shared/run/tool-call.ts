@@ -1,0 +1,58 @@
+import { deadline } from '../../../client/async';
+import { GenerationError } from '../../../client/api/errors';
+import { NOTHING_KNOWN } from '../../../client/api/generation';
+import { isFinalState } from '../../../client/api/states';
+import type { Outcome } from '../../../client/jobs/outcome';
+import { wallClock } from '../http/clock';
+import type { Step } from '../step';
+
+/**
+ * How long the call of an agent may take, in milliseconds. Clients of n8n's MCP Server Trigger give up after a minute, and
+ * a creating request in flight gets another five seconds for its response.
+ */
+const CALL_MS = 50_000;
+
+/** Why the signal of a call has aborted. */
+class CallOver extends Error {}
+
+/**
+ * Runs the step of an agent's call, whatever does not answer: the service, the balance or the data table. After `CALL_MS`,
+ * the step ends as it does after a Stop. Settles as `run` does.
+ *
+ * @param run gets the step with the signal of the call
+ */
+export async function withinCall<T>(step: Step, run: (step: Step) => Promise<T>): Promise<T> {
+	const over = new AbortController();
+	const ended = new AbortController();
+	void deadline(wallClock, CALL_MS, ended.signal).then(() => {
+		if (!ended.signal.aborted) over.abort(new CallOver());
+	});
+	try {
+		return await run({ ...step, signal: AbortSignal.any([step.signal, over.signal]) });
+	} finally {
+		ended.abort();
+	}
+}
+
+/** True if the call of an agent has ended before the step has. */
+export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
+	return signal.reason instanceof CallOver;
+}
+
+/** Builds the error for a request, or an item, that the time of a call was not enough for. */
+export function callOver(): GenerationError {
+	return new GenerationError({
+		title: `The call was ended after ${CALL_MS / 1000} s, because an answer did not come in time`,
+		description: 'Nothing was created by it. Try again later.',
+		code: 'timeout',
+	});
+}
+
+/** Returns what an agent gets for a job that the end of its call has stopped: its generation, or an error. */
+export function outcomeOfCall<T>(outcome: Outcome<T>): Outcome<T> {
+	if (outcome.kind !== 'stopped') return outcome;
+	const { generation: known, ...rest } = outcome;
+	if (known === null) return { ...rest, kind: 'error', error: callOver() };
+	const generation = { ...NOTHING_KNOWN, ...known, timed_out: !isFinalState(known.status) };
+	return { ...rest, kind: 'done', generation, output: null };
+}
