@@ -68,6 +68,8 @@ export interface Progress {
 	waiting: number;
 	/** Start of the wait for each running generation. */
 	runningSince: number[];
+	/** When the first of these waits times out; `Infinity` if none runs. */
+	deadline: number;
 }
 
 /** Decides when a step that may sleep goes to sleep. */

@@ -46,7 +46,8 @@ export class JobRun {
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	private deadline = Infinity;
+	/** When the wait for the generation times out; `Infinity` before there is one. */
+	deadline = Infinity;
 	/** True if the next generation of the job replaces a failed one. */
 	private replacesFailed = false;
 

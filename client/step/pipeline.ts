@@ -143,6 +143,7 @@ class Pipeline<T> {
 			starting: this.active - this.running.size,
 			waiting: submission.waitingItems,
 			runningSince: [...this.running.values()],
+			deadline: Math.min(...[...this.running.keys()].map(({ deadline }) => deadline)),
 		});
 		void shift?.run(progress, stop, ended.signal);
 		try {

@@ -86,14 +86,14 @@ export class Shift implements SleepDecision {
 		for (;;) {
 			await this.clock.sleep(DECIDE_EVERY_MS, end);
 			if (end.aborted) return;
-			const { starting, waiting, runningSince } = progress();
+			const { starting, waiting, runningSince, deadline } = progress();
 			if (starting > waiting || starting + runningSince.length === 0) continue;
 			const now = this.clock.now();
 			const nextEndMs = this.nextEndMs(runningSince.map((since) => now - since));
 			if (this.isWorthWaiting(nextEndMs)) continue;
 			const lead = LEAD_PART * (median(this.durations) ?? 0);
 			const sleepMs = nextEndMs === Infinity ? 0 : Math.min(nextEndMs - lead, LONGEST_SLEEP_MS);
-			this.nextShiftAt = now + Math.max(sleepMs, SHORTEST_SLEEP_MS);
+			this.nextShiftAt = Math.max(now + SHORTEST_SLEEP_MS, Math.min(now + sleepMs, deadline));
 			return rest();
 		}
 	}
