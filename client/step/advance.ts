@@ -33,6 +33,8 @@ interface WaveTerms {
 	batch: string;
 	/** True if the first error ends the batch. */
 	stopOnError: boolean;
+	/** True if the items are begun in their order, whatever failed before, because a limit leaves out the last ones. */
+	inOrder: boolean;
 	/** False if the step cannot sleep, so that the wave runs until its jobs have ended. */
 	rests: boolean;
 	/** When the step fell asleep, in milliseconds since the Unix epoch; 0 in its first wave. */
@@ -53,15 +55,15 @@ export async function advance(
 	jobs: CreateJob[],
 	state: Omit<WaveState, 'over'>,
 	{ clock, read, open, run }: WavePorts,
-	{ batch, stopOnError, rests, sleepsFrom, ofRound }: WaveTerms,
+	{ batch, stopOnError, inOrder, rests, sleepsFrom, ofRound }: WaveTerms,
 ): Promise<{ result: WaveResult; ran: PipelineResult<unknown> }> {
 	const tried = jobs.map((job) => ({ ...job, tried: state.items[job.itemIndex]?.tried }));
 	const rows = await read(tried, unwrittenRows(state.items));
 	const isFirst = sleepsFrom === 0;
 	const earlier = isFirst ? earlierRounds(rows, batch, ofRound) : state.earlier;
 	const now = clock.now();
-	const mostNew = rests ? undefined : Infinity;
-	const plan = planWave(tried, { ...state, earlier }, rows, batch, now, mostNew);
+	const order = { inOrder, ...(!rests && { mostNew: Infinity }) };
+	const plan = planWave(tried, { ...state, earlier }, rows, batch, now, order);
 	const { durations } = state;
 	const shift = new Shift(clock, { sleptMs: isFirst ? 0 : now - sleepsFrom, durations });
 	const record = await open(plan.sources);

@@ -93,7 +93,7 @@ export function withChanges(items: ItemStates, changes: ItemStates = {}): ItemSt
  * @param all the rows of the jobs in the record
  * @param batch the execution id in the rows of this batch
  * @param now milliseconds since the Unix epoch
- * @param mostNew maximum number of items that the wave begins
+ * @param terms `mostNew`: maximum number of items that the wave begins. `inOrder`: they are begun in the order of the items
  */
 export function planWave(
 	jobs: CreateJob[],
@@ -101,7 +101,7 @@ export function planWave(
 	all: Row[],
 	batch: string,
 	now: number,
-	mostNew = MOST_NEW,
+	{ mostNew = MOST_NEW, inOrder }: { mostNew?: number; inOrder: boolean },
 ): WavePlan {
 	const { items, spent, resubmitted } = state;
 	const rows = rowsOfBatch(all, jobs, state);
@@ -125,7 +125,8 @@ export function planWave(
 	};
 	const isRunning = (job: CreateJob) => isOwn(job) || sinceOf(job) !== undefined;
 	const running = left.filter(isRunning);
-	const isDown = ({ itemIndex }: CreateJob) => typeof items[itemIndex]?.downSince === 'number';
+	const isDown = ({ itemIndex }: CreateJob) =>
+		!inOrder && typeof items[itemIndex]?.downSince === 'number';
 	const unsent = left.filter((job) => !isRunning(job));
 	// Items that failed in an outage come last: one that fails each time must not keep the rest from their turn.
 	const others = [...unsent.filter((job) => !isDown(job)), ...unsent.filter(isDown)].slice(

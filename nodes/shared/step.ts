@@ -27,10 +27,12 @@ export interface Step extends Caller {
 	/** The value of a parameter of an item, evaluated, by its path. Throws n8n's error if its expression fails. */
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
 	/**
-	 * Evaluates an expression of an item, to check it. Throws if that fails, and always after a sleep: the checks come
-	 * before it.
+	 * Evaluates an expression of an item, to check it. Throws if that fails. `null` after a sleep: the checks came before
+	 * it.
 	 */
-	evaluate: (expression: string, itemIndex: number) => unknown;
+	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
+	/** The key scope of the step, if it was read before a sleep. */
+	keyScope?: string | null;
 	/** The file of an item in a binary field, or at a path in its JSON. Throws if there is none. */
 	file: (itemIndex: number, place: string) => IBinaryData;
 }

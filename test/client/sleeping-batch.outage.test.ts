@@ -102,6 +102,19 @@ describe('an outage of five minutes while a wave is awake', () => {
 	});
 });
 
+it('leaves out the last items of a batch with a limit, although an outage delays the first', async () => {
+	const settings = { maxConcurrent: 1, stopOnError: true, maxNewGenerations: 2 };
+	const step = new Step(settings);
+	step.fake.durationMs = () => GENERATION_SECONDS * 1000;
+	const isDown: Script = () => refusal(503, 'service_unavailable');
+	step.fake.order('p0', ...Array.from({ length: 8 }, () => isDown));
+	const jobs = [0, 1, 2, 3].map((item) =>
+		keyed(`p${item}`, item, `k${item}`, { timeoutMs: 3_600_000 }),
+	);
+	await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+	expect(step.fake.made.map(({ prompt }) => prompt)).toEqual(['p0', 'p1']);
+});
+
 describe('an outage that does not end', () => {
 	it('ends the items at their timeout, with the error, the ID and no other charge', async () => {
 		const { codes, settled, step, seconds } = await during(

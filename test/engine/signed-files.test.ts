@@ -145,6 +145,15 @@ describe('the file of an item as the first frame of a video', () => {
 		expect(cut).toContain('[signed URL] 404');
 	});
 
+	it('is cut from an error that quotes a whole inline file, in one pass: more would take n8n hours', () => {
+		const quoted = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
+		const body = {
+			error: { message: `${quoted} ${publicUrl}rest/binary-data/signed?token=ey.J0` },
+		};
+		const { body: cut } = withoutKeys({ status: 422, body }, new Set());
+		expect((cut as typeof body).error.message.slice(-20)).toBe('AAAAAAA [signed URL]');
+	});
+
 	it('is not written to the log', async () => {
 		const run = await animate(stage, [given(picture())], { waitForCompletion: true });
 		expect(run.error).toBeUndefined();

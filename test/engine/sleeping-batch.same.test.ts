@@ -90,11 +90,42 @@ describe('a batch returns the same items asleep as polled', () => {
 			'items beyond Limit New Generations, with On Error = Stop',
 			{ list: boats(5), runOptions: { maxNewGenerations: 3 } },
 		],
+		[
+			'items whose idempotency keys contain words for "no value", or no letters',
+			{ list: ['null-1', 'a NaN mug', '🎨'].map((key) => ({ ...boat, key })) },
+		],
+		[
+			'items beside one without the Key Scope of the others',
+			{
+				list: [
+					{ ...boat, scope: undefined },
+					...[ship, raft].map((one) => ({ ...one, scope: 's' })),
+				],
+				options: { keyScope: '=posters-{{ $json.scope }}' },
+				settings: continues,
+			},
+		],
 	])('%s', async (_, batch) => {
 		const { polled, asleep } = await compare(batch);
 		expect([polled.hasSlept, asleep.hasSlept]).toEqual([false, true]);
 		expect(asleep.output).toEqual(polled.output);
 		expect(asleep.created).toBe(polled.created);
+	});
+
+	it('which are polled where a limit leaves out items between others: n8n would pair these with wrong items', async () => {
+		const list = boats(4);
+		const parameters = { options: { idempotencyKey: '={{ $json.key }}' } };
+		const before = async () => await execute(list.slice(2), parameters);
+		const limited = { list, runOptions: { maxNewGenerations: 1 } };
+		const { polled, asleep } = await compare({ ...limited, before });
+		expect(asleep.output).toEqual(polled.output);
+		expect(asleep.end.output('Step').map(({ pairedItem }) => pairedItem)).toEqual(
+			[0, 2, 3].map((item) => ({ item })),
+		);
+		expect(JSON.stringify(asleep.hints)).toContain('Polled instead of suspending, because Limit');
+		const other = await compare({ ...limited, before, settings: continues });
+		expect(other.asleep.hasSlept).toBe(true);
+		expect(other.asleep.output).toEqual(other.polled.output);
 	});
 });
 

@@ -130,7 +130,8 @@ class SleepingBatch {
 			durations: state.durations,
 		};
 		const ports = { clock, random: () => step.random(), signal };
-		const { stopOnError } = step.settings;
+		const { stopOnError, maxNewGenerations = null } = step.settings;
+		const inOrder = stopOnError && maxNewGenerations !== null;
 		const { result } = await advance(
 			jobs,
 			before,
@@ -164,6 +165,7 @@ class SleepingBatch {
 			{
 				batch: BATCH,
 				stopOnError,
+				inOrder,
 				rests: true,
 				sleepsFrom: state.sleptMs === 0 ? 0 : clock.now() - state.sleptMs,
 				ofRound: new Set(),

@@ -11,15 +11,17 @@ export interface At {
 
 /**
  * The expressions of a parameter that n8n joins into a text, with their values. A function counts as `undefined`: n8n
- * would insert its source code. An expression that fails when it is evaluated by itself is left out.
+ * would insert its source code. An expression that fails when it is evaluated by itself is left out. Empty after a sleep.
  */
 export function partsOf(
 	{ step, itemIndex }: At,
 	written: unknown,
 ): Array<{ expression: string; value: unknown }> {
+	const { evaluate } = step;
+	if (evaluate === null) return [];
 	return expressionsIn(written).flatMap((expression) => {
 		try {
-			return [{ expression, value: step.evaluate(expression, itemIndex) as unknown }];
+			return [{ expression, value: evaluate(expression, itemIndex) }];
 		} catch (error) {
 			const isFunction = /is a function/.test((error as Error).message);
 			return isFunction ? [{ expression, value: undefined }] : [];
@@ -42,7 +44,7 @@ export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
 	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
 	const texts = references.flatMap((reference) => {
 		try {
-			return textsIn(step.evaluate(`{{ ${reference} }}`, itemIndex));
+			return textsIn(step.evaluate?.(`{{ ${reference} }}`, itemIndex));
 		} catch {
 			return [];
 		}

@@ -33,7 +33,7 @@ export function requireKeyScope(step: Step, options: Options): void {
 /** The key scope of a step: that of the first item with a valid one. `null` if there is none. Never throws. */
 export function keyScopeOfStep(step: Step): string | null {
 	if (!isUsed(step)) return null;
-	const known = ofSteps.get(step);
+	const known = step.keyScope === undefined ? ofSteps.get(step) : step.keyScope;
 	if (known !== undefined) return known;
 	const scope = firstValid(step);
 	ofSteps.set(step, scope);

@@ -104,6 +104,7 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 	const { options: written } = step.node.parameters;
 	const expression = (written as Options | undefined)?.idempotencyKey;
 	if (key === null || typeof expression !== 'string' || !expression.startsWith('=')) return key;
+	if (step.evaluate === null) return key;
 	const advice =
 		'Items with the same idempotency key share one generation. Use a value in the expression that each item has.';
 	const at = { step, itemIndex };

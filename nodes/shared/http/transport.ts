@@ -241,8 +241,11 @@ export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>
 	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
 }
 
-/** The signed URL of a file in n8n: it works without a login. The service may quote it in any error, in any encoding. */
-const SIGNED_URL = /[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
+/**
+ * The signed URL of a file in n8n: it works without a login. The service may quote it in any error, in any encoding. A match
+ * starts only where a run of characters does: an error may quote megabytes of inline data.
+ */
+const SIGNED_URL = /(?<![^\s"'<>])[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
 
 /** Replaces secrets in every string of a JSON value. */
 function cut(value: unknown, secrets: Array<[RegExp | string, string]>): unknown {

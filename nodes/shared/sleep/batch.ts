@@ -1,7 +1,8 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
-import { unwrittenRows } from '../../../client/step/wave-plan';
+import type { CreateJob } from '../../../client/jobs/job';
+import { rowsOfBatch, unwrittenRows } from '../../../client/step/wave-plan';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError, journalOf } from '../execution';
 import { keyOf, rowsOf } from '../record/record';
@@ -76,7 +77,7 @@ async function beginBatch(
 	}
 	if (failures.flat().length > 0 && !continuesOnError(step)) return null;
 	if (planned.every(({ job }) => failures[job.itemIndex].length > 0)) return null;
-	const reason = whyNotSuspend(step, planned);
+	const reason = whyNotSuspend(step, planned) ?? (await whyNotPaired(step, planned, start));
 	if (reason !== null) {
 		polledHint(step, reason);
 		return null;
@@ -145,6 +146,28 @@ function keyMissing(): InvalidInputError {
 		'Suspend needs an Idempotency Key, and this item has none',
 		'A batch that sleeps finds its generations by their idempotency keys. Add the option Idempotency Key with a different value for each item, such as {{ $json.id }}. Or set While Waiting to Poll.',
 	);
+}
+
+/**
+ * The reason why the batch must poll, as `whyNotSuspend`: n8n pairs what a step returns after a sleep by its position, so
+ * nothing may be left out in the middle. A limit leaves out the last items that have no generation yet.
+ */
+async function whyNotPaired(
+	step: Step,
+	planned: Plan[],
+	{ options: { maxNewGenerations: most = null } }: StepStart,
+): Promise<string | null> {
+	if (most === null || continuesOnError(step)) return null;
+	const jobs = planned.map(({ job }) => job as CreateJob);
+	const read = await toResult(async () => await rowsOf(step, jobs, []));
+	// The first wave has the same error.
+	if (!read.ok) return null;
+	const rows = rowsOfBatch(read.value, jobs, { items: {}, failed: [] });
+	const isNew = jobs.map(({ itemIndex }) => !rows.has(itemIndex));
+	const leavesGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
+	return leavesGap && isNew.filter(Boolean).length > most
+		? 'Limit New Generations leaves out items between others, which n8n cannot pair after a sleep'
+		: null;
 }
 
 /** The reason why the batch must poll, for a hint; `null` if it can sleep. */

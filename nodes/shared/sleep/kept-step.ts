@@ -8,6 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isFile } from '../form/form';
+import { keyScopeOfStep } from '../form/key-scope';
 import { optionsOf, type Options } from '../form/parameters';
 import type { Caller, Step } from '../step';
 import { STORED_VERSION, type SleepState } from './state';
@@ -31,6 +32,8 @@ export interface KeptParameters extends IDataObject {
 	v: number;
 	/** The run index of the step. */
 	run: number;
+	/** What its idempotency keys belong to; `null` without a Key Scope. */
+	keyScope: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
 }
@@ -55,7 +58,8 @@ export function keepParameters(
 	const kept = step.n8n.getContext('node') as { [KEPT]?: KeptParameters };
 	// All runs of a step in a loop share it.
 	const secret = kept[KEPT]?.secret ?? randomUUID();
-	kept[KEPT] = { v: STORED_VERSION, secret, run, items } as KeptParameters;
+	const keyScope = keyScopeOfStep(step);
+	kept[KEPT] = { v: STORED_VERSION, secret, run, keyScope, items } as KeptParameters;
 	return secret;
 }
 
@@ -115,9 +119,8 @@ export function keptStep(
 			const value = at({ ...node.parameters, ...kept.items[itemIndex] }, path);
 			return value === undefined ? fallback : value;
 		},
-		evaluate: () => {
-			throw new Error('Expressions are evaluated before the first sleep');
-		},
+		evaluate: null,
+		keyScope: kept.keyScope,
 		file: (itemIndex, place) => fileAt(items[itemIndex], place),
 	};
 }

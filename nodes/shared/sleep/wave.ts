@@ -60,6 +60,7 @@ export async function runWave(
 		{
 			batch: step.execution,
 			stopOnError,
+			inOrder: stopOnError && (start.options.maxNewGenerations ?? null) !== null,
 			rests,
 			sleepsFrom: state.sleepsFrom,
 			ofRound: idsIn(start.journal),
