@@ -51,6 +51,11 @@ export function stepIn(context: IExecuteFunctions): Step {
 	};
 }
 
+/** True if a step works in a wave: all of its items were checked before it fell asleep. */
+export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
+	return evaluate === null;
+}
+
 /** What n8n runs, without items. */
 export function callerIn<Context extends Caller['n8n']>(context: Context) {
 	return { n8n: context, node: context.getNode(), signal: cancelSignal(context) };

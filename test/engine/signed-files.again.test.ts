@@ -3,7 +3,9 @@ import { BinaryDataService } from 'n8n-core';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
-import { inARow } from '../../tools/engine/in-a-row';
+import { bareNode } from '../../tools/engine/bare-node';
+import { Container } from '../../tools/engine/core';
+import { inARow, type NodeParts } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { sleepToEnd } from './asleep';
 import {
@@ -25,7 +27,23 @@ const usual: INodeParameters = {
 	resolution: '480p',
 	duration: 0.1,
 };
-const { stage, rows } = openKeyedStage({ publicUrl, extraNodes: filesNodes });
+const uploads = bareNode('upload', {});
+const extraNodes = { ...filesNodes, 'test.up': uploads };
+const { stage, rows } = openKeyedStage({ publicUrl, extraNodes });
+const storage = () => Container.get(BinaryDataService);
+
+/** A workflow with a batch of videos from files that sleeps. */
+function sleeping(idempotencyKey: string, more: INodeParameters = {}, ...before: NodeParts[]) {
+	const parameters = {
+		...usual,
+		...fromFile,
+		...more,
+		options: { idempotencyKey },
+		runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+	};
+	const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
+	return { ...inARow(...before, step), id: 'the-workflow' };
+}
 const urlsSent = () => stage.bodies.map((body) => String(body.image_url));
 
 describe('the signed URL of a first frame', () => {
@@ -117,5 +135,50 @@ describe('the signed URL of a first frame', () => {
 		}
 		expect(JSON.stringify(rows())).not.toContain('token');
 		expect(JSON.stringify(end.hints('Step'))).not.toContain('the prompt or a setting');
+	});
+
+	it('of a sleeping batch was checked before the sleep: a storage that fails meanwhile ends no item', async () => {
+		const list = [0, 1, 2].map((index) => ({
+			json: { key: `k${index}`, prompt: `boat ${index} [seconds: 300]` },
+			binary: inItem(20).binary,
+		}));
+		const asleep = await stage.runWorkflow(sleeping('={{ $json.key }}'), { items: list });
+		const { getMetadata } = BinaryDataService.prototype;
+		BinaryDataService.prototype.getMetadata = async () => await Promise.reject(new Error('down'));
+		const end = await sleepToEnd(stage, asleep);
+		BinaryDataService.prototype.getMetadata = getMetadata;
+		expect(end.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
+	});
+
+	it.each([
+		['in the item', 'data'],
+		['by an expression', '={{ $binary.data }}'],
+	])('works after the sleep if a webhook received the file: %s', async (_, imageBinaryField) => {
+		const upload = bareNode('upload', {
+			async execute() {
+				const place = { type: 'execution' as const, workflowId: 'w', executionId: '' };
+				const file = { mimeType: 'image/png', fileName: 'a.png', data: '' };
+				const data = await storage().store(place, Buffer.alloc(30, 7), file);
+				return [[{ json: { key: 'k', prompt: 'boat [seconds: 300]' }, binary: { data } }]];
+			},
+		});
+		uploads.execute = upload.execute;
+		const workflow = sleeping(
+			'={{ $json.key }}',
+			{ imageBinaryField },
+			{ name: 'Up', type: 'test.up' },
+		);
+		const asleep = await stage.runWorkflow(workflow, {});
+		expect(asleep.status).toBe('waiting');
+		// As n8n does when the execution of a webhook falls asleep.
+		const [{ binary }] = asleep.output('Up');
+		const { id = '' } = binary?.data ?? {};
+		const lasting = id.replace('/temp/', `/${asleep.executionId}/`);
+		const [, from] = id.split(':');
+		await storage().rename(from, lasting.split(':')[1]);
+		const [url] = urlsSent();
+		expect(await asleep.signedFile(url)).toHaveLength(30);
+		const end = await sleepToEnd(stage, asleep);
+		expect(end.output('Step').map(({ json }) => json.status)).toEqual(['completed']);
 	});
 });

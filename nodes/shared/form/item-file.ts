@@ -3,7 +3,7 @@ import type { IBinaryData } from 'n8n-workflow';
 import { inTitle } from '../../../client/api/errors';
 import { InvalidInputError, requiredText } from './checks';
 import { isFile } from './form';
-import type { Step } from '../step';
+import { isAfterSleep, type Step } from '../step';
 
 /** Files of input items. */
 
@@ -13,9 +13,16 @@ import type { Step } from '../step';
  * @param label the field's group for users, such as `Reference File 1`
  * @throws InvalidInputError if the field is empty, or the item has no such file
  */
-export function itemFile(step: Step, itemIndex: number, file: unknown, label: string): IBinaryData {
-	if (isFile(file)) return file;
-	return namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, file), label);
+export function itemFile(
+	step: Step,
+	itemIndex: number,
+	given: unknown,
+	label: string,
+): IBinaryData {
+	const name = () => requiredText(`${label}: Input Binary Field`, given);
+	const file = isFile(given) ? given : namedFile(step, itemIndex, name(), label);
+	// n8n has renamed it, but not in what an expression returned.
+	return isAfterSleep(step) ? { ...file, id: lastingId(step, file) } : file;
 }
 
 /**
@@ -36,6 +43,14 @@ function namedFile(step: Step, itemIndex: number, name: string, label: string) {
 		`${label}: the item has no binary field "${name}"`,
 		'Check the field name, and that the previous node returns its file.',
 	);
+}
+
+/**
+ * The id under which n8n stores a file once the execution has slept or ended; `undefined` for a file that is only in the
+ * item. While a webhook is handled, n8n has no execution id yet, and stores a file in the folder `temp`.
+ */
+export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
+	return id?.replace('/executions/temp/', `/executions/${step.execution}/`);
 }
 
 /** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */

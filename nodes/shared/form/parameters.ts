@@ -8,7 +8,7 @@ import { partsOf, sourcesOf, type At } from './expressions';
 import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
-import type { Step } from '../step';
+import { isAfterSleep, type Step } from '../step';
 
 /** Reads the parameters that several nodes share. Each check throws `InvalidInputError` for an invalid value. */
 
@@ -104,7 +104,7 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 	const { options: written } = step.node.parameters;
 	const expression = (written as Options | undefined)?.idempotencyKey;
 	if (key === null || typeof expression !== 'string' || !expression.startsWith('=')) return key;
-	if (step.evaluate === null) return key;
+	if (isAfterSleep(step)) return key;
 	const advice =
 		'Items with the same idempotency key share one generation. Use a value in the expression that each item has.';
 	const at = { step, itemIndex };

@@ -5,8 +5,8 @@ import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { wallClock } from '../http/clock';
 import { InvalidInputError } from './checks';
-import { knownSize, unreadable } from './item-file';
-import type { Step } from '../step';
+import { knownSize, lastingId, unreadable } from './item-file';
+import { isAfterSleep, type Step } from '../step';
 
 /** How long a signed URL works. */
 const LIFE = '1 hour';
@@ -58,8 +58,8 @@ export async function signedFile(
 	instead: string,
 ): Promise<FreshValue> {
 	const { helpers } = step.n8n;
-	await store(step, binary, label);
-	const { id } = binary;
+	const file = await stored(step, binary, label);
+	const { id } = file;
 	if (!id) {
 		throw cannotSign(
 			label,
@@ -69,11 +69,14 @@ export async function signedFile(
 	}
 	const sign = () => {
 		try {
-			return helpers.createBinarySignedUrl(binary, LIFE);
+			return helpers.createBinarySignedUrl(file, LIFE);
 		} catch (error) {
 			throw cannotSign(label, error instanceof Error ? inTitle(error.message) : null, instead);
 		}
 	};
+	const identity = { id: lastingId(step, binary) ?? id };
+	// Checked before the sleep. A storage that fails for a moment must not end an item, and what exists needs no file.
+	if (isAfterSleep(step)) return new SignedFile(sign, { ...identity, bytes: knownSize(binary) });
 	if (!sign().startsWith('https://')) {
 		throw new InvalidInputError(
 			`${label}: the service cannot fetch the file, because n8n’s public address is not https`,
@@ -82,23 +85,27 @@ export async function signedFile(
 	}
 	const found = await toResult(async () => await helpers.getBinaryMetadata(id));
 	if (!found.ok) throw unreadable(label, found.error);
-	return new SignedFile(sign, { id, bytes: knownSize(binary) ?? found.value.fileSize });
+	binary.bytes ??= found.value.fileSize;
+	return new SignedFile(sign, { ...identity, bytes: binary.bytes });
 }
 
 /**
- * Stores the data of an item. The item itself is changed, so that later attempts of the step and the waves of a sleeping
- * batch find the stored file: it belongs to the execution of the step.
+ * Returns a file that n8n serves for as long as its execution exists. The data of an item is stored. The item itself is
+ * then changed, so that later attempts of the step and the waves of a sleeping batch find the stored file: it belongs to
+ * the execution of the step. A file of a webhook is copied, because n8n renames it when the execution sleeps or ends.
  */
-async function store(step: Step, binary: IBinaryData, label: string): Promise<void> {
-	if (binary.id) return;
-	const { data, fileName, mimeType } = binary;
-	const bytes = Buffer.from(data, 'base64');
-	const stored = await toResult(
-		async () => await step.n8n.helpers.prepareBinaryData(bytes, fileName, mimeType),
-	);
-	if (!stored.ok) throw unreadable(label, stored.error);
-	if (stored.value.id)
-		Object.assign(binary, stored.value, { fileName: fileName ?? stored.value.fileName });
+async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
+	const { id, data, fileName, mimeType } = binary;
+	if (id && lastingId(step, binary) === id) return binary;
+	const { helpers } = step.n8n;
+	const put = await toResult(async () => {
+		const content = id ? await helpers.getBinaryStream(id) : Buffer.from(data, 'base64');
+		return await helpers.prepareBinaryData(content, fileName, mimeType);
+	});
+	if (!put.ok) throw unreadable(label, put.error);
+	if (id) return put.value;
+	if (put.value.id) Object.assign(binary, put.value, { fileName: fileName ?? put.value.fileName });
+	return binary;
 }
 
 function cannotSign(label: string, reason: string | null, advice: string): InvalidInputError {
