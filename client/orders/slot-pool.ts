@@ -18,6 +18,8 @@ const BACKOFF: SlotBackoff = { longestPause: 10, patience: 60 };
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
+/** How often an item whose time is over looks whether the request in flight has found a slot. */
+const LATE_LOOK_MS = 250;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
@@ -121,6 +123,7 @@ export class SlotPool {
 		const { line } = this;
 		const { clock } = this.ports;
 		const waiter = { ticket, wake: new AbortController() };
+		let lateSince: number | null = null;
 		const forget = onAbort(gate.closed, () => waiter.wake.abort());
 		gate.join(clock.now());
 		line.push(waiter);
@@ -132,13 +135,23 @@ export class SlotPool {
 				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
+				// A clock that was set back does not extend the backoff.
+				this.speculateAt = Math.min(this.speculateAt, now + LONGEST_SPECULATION_MS);
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
-				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
+				const isLate = now >= giveUpAt;
+				if (isLate) {
+					// After a pause of the process, all items are late at once: the next response decides.
+					lateSince ??= now;
+					const mayFindOne = this.speculation !== null || now >= this.speculateAt;
+					const waits = mayFindOne && now < Math.min(sendBy, lateSince + LONGEST_SPECULATION_MS);
+					if (!waits) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
+				} else lateSince = null;
 				const retryAt = isFirst ? this.speculateAt : Infinity;
+				const until = isLate ? now + LATE_LOOK_MS : Math.min(retryAt, giveUpAt);
 				waiter.wake = new AbortController();
-				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
+				await clock.sleep(until - now, waiter.wake.signal);
 			}
 		} finally {
 			forget();

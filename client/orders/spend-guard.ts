@@ -63,7 +63,8 @@ export class SpendGuard {
 		this.spent++;
 		this.inFlight++;
 		const checked = await toResult(async () => {
-			await (this.reading ??= this.check(gate).finally(() => (this.reading = null)));
+			this.reading ??= this.check(gate).finally(() => (this.reading = null));
+			await raceAbort(gate.closed, this.reading);
 			gate.requireOpen();
 		});
 		if (checked.ok) return;

@@ -81,7 +81,13 @@ export class TableJournal extends Journal {
 	/** Reads keys again, each named once. Throws as `BatchedTable.require`. */
 	private async refresh(keys: string[]): Promise<void> {
 		const answer = await this.table.require({ keys });
-		keys.forEach((key) => this.keyRow(key).observe(answer));
+		const rows = new Map<string, Row[]>();
+		for (const row of answer.rows) {
+			const ofKey = rows.get(row.key);
+			if (ofKey) ofKey.push(row);
+			else rows.set(row.key, [row]);
+		}
+		for (const key of keys) this.keyRow(key).observe({ ...answer, rows: rows.get(key) ?? [] });
 	}
 
 	/** Sends the heartbeat. Reads the unresolved rows of other executions again, or writes the queued final statuses. */

@@ -133,10 +133,12 @@ export function planWave(
 		0,
 		mostNew,
 	);
-	const collected = running.map((job) =>
-		// The row of another execution, or of an earlier round, may be older than this batch.
-		collecting(job, rows.get(job.itemIndex) as Row, now, isOwn(job) ? undefined : sinceOf(job)),
-	);
+	const collected = running.map((job) => {
+		const row = rows.get(job.itemIndex) as Row;
+		// The row of another execution, or of an earlier round, may be older than this batch. An own row may have changed since.
+		const changedAt = isOwn(job) ? (row.changedAt ?? now) : Infinity;
+		return collecting(job, row, now, Math.min(changedAt, sinceOf(job) ?? Infinity));
+	});
 	return {
 		state,
 		jobs: [...collected, ...others],

@@ -70,7 +70,7 @@ export class StatusRequests {
 		const last = this.last.get(id);
 		if (last && isSettled(last, now)) return { ...last, response: Promise.resolve(last.known) };
 		const isRecent = (at: number) =>
-			since === undefined ? Math.abs(now - at) < this.intervalMs : at >= since;
+			since === undefined ? Math.abs(now - at) < this.intervalMs : at >= since && at <= now;
 		const reused = last && isRecent(last.at) ? last : null;
 		const response = withTimeout(clock, deadline - now, halt, async (signal) =>
 			reused

@@ -1,3 +1,4 @@
+import { looksLikeId } from '../../client/api/error-table';
 import { GenerationError } from '../../client/api/errors';
 import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
 import { generationId, oneOf } from '../shared/form/checks';
@@ -108,7 +109,8 @@ function hasGeneration(step: Step, itemIndex: number, id: string | null): boolea
 	// An earlier node with Include Other Input Fields has put its generation into a field.
 	const { json } = step.items[itemIndex];
 	const generations = Object.values(asRecord(json)).map(asRecord).filter(isGeneration);
-	return generations.length === 0 || generations.some((generation) => generation.id === id);
+	if (generations.length > 0) return generations.some((generation) => generation.id === id);
+	return isGeneration(asRecord(json)) || looksLikeId(id);
 }
 
 function isGeneration(value: Record<string, unknown>): boolean {

@@ -145,7 +145,8 @@ function nextCheckAt(
 	const now = wallClock.now();
 	const timeoutMs = Math.max(...jobs.map((job) => job.timeoutMs));
 	const lastAt = Math.max(...jobs.map((job) => checks[(job as CollectJob).id]?.at ?? 0));
-	const pauseMs = sleepMs(now - since, timeoutMs, lastAt + pollIntervalMs - now);
+	// A clock that was set back does not extend the sleep.
+	const pauseMs = sleepMs(now - since, timeoutMs, Math.min(lastAt, now) + pollIntervalMs - now);
 	return pauseMs === null ? null : now + pauseMs;
 }
 

@@ -17,6 +17,13 @@ describe('Wait for Completion after a node that continues with failed items', ()
 		]);
 	});
 
+	it('returns the error of an item from an error output that has an ID of its own', async () => {
+		const items = [{ ...refused, id: 7 }];
+		const settings = { onError: 'continueRegularOutput' as const };
+		const run = await stage.run('waitForCompletion', {}, { items, settings });
+		expect(run.output('Step')[0].json.error).toMatch(/^Not enough credits/);
+	});
+
 	it('does not say "no charge" for an item whose charge is unknown', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const settings = { onError: 'continueRegularOutput' as const };

@@ -55,7 +55,8 @@ export async function watchHeadway(
 	giveUp: () => void,
 ): Promise<void> {
 	let bytes = 0;
-	let isWhole = false;
+	// A small body may have arrived together with the headers.
+	let isWhole = stream.readableEnded || ('complete' in stream && stream.complete === true);
 	const push = stream.push.bind(stream);
 	stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
 		bytes += chunk?.length ?? 0;

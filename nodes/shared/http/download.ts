@@ -2,7 +2,7 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
-import { onAbort, raceAbort, toResult } from '../../../client/async';
+import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import { errorOfEnd } from '../../../client/jobs/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
@@ -11,7 +11,7 @@ import { isCompleted, type Generation } from '../../../client/api/generation';
 import { NOT_YET } from '../../../client/watch/prober';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { peek, watchHeadway, type ByteStream } from './byte-stream';
-import { wallClock } from './clock';
+import { requestClock, wallClock } from './clock';
 import {
 	errorFromDownload,
 	badOutput,
@@ -149,13 +149,20 @@ async function fetchOnce(
 	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
 	const connection = new AbortController();
+	const answered = new AbortController();
 	const forget = onAbort(signal, () => connection.abort());
+	// n8n's own timeout does not start before a proxy has connected.
+	void deadline(requestClock, 2 * idleTimeoutMs, answered.signal).then(() => {
+		if (!answered.signal.aborted) connection.abort(stalled());
+	});
 	try {
 		connection.signal.throwIfAborted();
-		const fetching = fetchWhole(step, generation, fileName, idleTimeoutMs, connection);
-		return await raceAbort(connection.signal, fetching);
+		const found = async () =>
+			await fetchWhole(step, generation, fileName, idleTimeoutMs, connection, answered);
+		return await raceAbort(connection.signal, found());
 	} finally {
 		forget();
+		answered.abort();
 		connection.abort();
 	}
 }
@@ -166,6 +173,7 @@ async function fetchWhole(
 	fileName: string,
 	idleTimeoutMs: number,
 	connection: AbortController,
+	answered: AbortController,
 ): Promise<IBinaryData> {
 	if (generation.item.url === null) throw badOutput('The service returned no output URL', null);
 	const response = (await step.n8n.helpers.httpRequest({
@@ -180,6 +188,7 @@ async function fetchWhole(
 		abortSignal: connection.signal,
 	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
 
+	answered.abort();
 	const { statusCode, headers, body } = response;
 	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
 	body.on('error', () => {});

@@ -64,8 +64,8 @@ export function describeModel(model: Model): { name: string; description: string
 		hasSpeed(model) && `about ${model.avg_speed_seconds} s`,
 	].filter(Boolean);
 	return {
-		name: model.name?.trim() || model.id,
-		description: sentences(facts.join(', '), model.description),
+		name: textOf(model.name) || model.id,
+		description: sentences(facts.join(', '), textOf(model.description)),
 	};
 }
 
@@ -81,9 +81,14 @@ export function nameWithFacts(model: Model): string {
 		describeModel(model).name,
 		hasSpeed(model) && `${model.avg_speed_seconds} s`,
 		model.max_resolution,
-		model.description?.trim().replace(/\.$/, ''),
+		textOf(model.description).replace(/\.$/, ''),
 	].filter(Boolean);
 	return truncate(facts.join(' · '), LONGEST_NAME);
+}
+
+/** One entry that is not as specified must not empty the whole list. */
+function textOf(value: unknown): string {
+	return typeof value === 'string' ? value.trim() : '';
 }
 
 function hasSpeed({ avg_speed_seconds: seconds }: Model): boolean {

@@ -154,6 +154,36 @@ describe('a body that hardly delivers data', () => {
 		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
 	});
 
+	it('is one that never begins, such as behind a proxy that does not connect', async () => {
+		windows();
+		let tries = 0;
+		const bodyOf = async () => {
+			tries++;
+			return await new Promise<never>(() => undefined);
+		};
+		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
+		expect(tries).toBe(5);
+	});
+
+	it('is not a small one that came with the headers and is stored for long', async () => {
+		windows();
+		let begun = 0;
+		const { binary } = await downloading({
+			bodyOf: async () => {
+				begun++;
+				const body = Object.assign(new PassThrough(), { complete: true });
+				body.end(BINARY.repeat(1000));
+				await new Promise(process.nextTick);
+				return body;
+			},
+			store: async (whole) => {
+				for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+				return await bytesOf(whole);
+			},
+		});
+		expect([binary.bytes, begun]).toEqual([BINARY.length * 1000, 1]);
+	});
+
 	/** Sends so many pieces, a turn apart, that are headway enough. */
 	const send = (body: PassThrough, rest: number, after: () => void) => {
 		if (rest === 0) return after();

@@ -37,6 +37,13 @@ describe('a model in a list', () => {
 		expect(describeModel({ id: 'bare' })).toEqual({ name: 'bare', description: '' });
 	});
 
+	it('is listed although its name or description is no text', () => {
+		const wire = '{"id":"x","name":4,"description":{"en":"Fast"}}';
+		const odd = JSON.parse(wire) as Model;
+		expect(describeModel(odd)).toEqual({ name: 'x', description: '' });
+		expect(nameWithFacts(odd)).toBe('x');
+	});
+
 	it('never shows values that the service leaves empty', () => {
 		const wire =
 			'{"id":"x","name":null,"provider":null,"max_resolution":"","avg_speed_seconds":null}';
