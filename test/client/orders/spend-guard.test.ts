@@ -1,0 +1,15 @@
+import type { ServiceClient } from '../../../client/api/client';
+import { StepGate } from '../../../client/orders/slot-pool';
+import { SpendGuard } from '../../../client/orders/spend-guard';
+import { VirtualTime } from '../../support/virtual-time';
+
+it('does not wait for the balance once the step has ended', async () => {
+	const balance = async () => await new Promise<never>(() => undefined);
+	const service = { balance } as unknown as ServiceClient;
+	const guard = new SpendGuard({ minimumBalance: 1 }, { clock: new VirtualTime(), service });
+	const gate = new StepGate(new AbortController().signal);
+	const admitted = guard.admit(gate);
+	gate.close(new Error('Another item failed'));
+	await expect(admitted).rejects.toThrow('Another item failed');
+	expect(guard.spent).toBe(0);
+});
