@@ -59,29 +59,3 @@ export type Debug = (line: string) => void;
 
 /** Returns a number in [0, 1), uniformly distributed like `Math.random`. It is the source of jitter. */
 export type Random = () => number;
-
-/** What the jobs of a step are doing. */
-export interface Progress {
-	/** Number of jobs that look up, submit or retry. */
-	starting: number;
-	/** How many of these wait for a slot, and can begin again after a sleep. */
-	waiting: number;
-	/** Start of the wait for each running generation. */
-	runningSince: number[];
-	/** When the first of these waits times out; `Infinity` if none runs. */
-	deadline: number;
-}
-
-/** Decides when a step that may sleep goes to sleep. */
-export interface SleepDecision {
-	/** Call this when a generation has ended. `seen`: it was seen running, so that the duration is exact. */
-	ended(tookMs: number, seen: boolean): void;
-
-	/**
-	 * Watches the progress while the step runs, and calls `rest` once when the step should sleep.
-	 *
-	 * @param rest ends all waits; requests in flight still return their ids
-	 * @param end aborts when the pipeline has ended
-	 */
-	run(progress: () => Progress, rest: () => void, end: AbortSignal): Promise<void>;
-}

@@ -86,7 +86,7 @@ export function looksLikeId(text: string): boolean {
 
 const TRY_LATER = 'Retrying did not help. Try again later.';
 
-/** One row per code (spec 7). The alternate forms of 401 and 403 have rows of their own. */
+/** One row per code (spec 7), and per alternate form of it. */
 export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: row(
 		'Invalid request',
@@ -237,7 +237,7 @@ export function errorRow(code: string | null, status: number, foreign = false): 
 	return status === 403 ? BLOCKED : NOT_THE_SERVICE;
 }
 
-/** Categories of our own error codes. A code with several possible causes has none. */
+/** All of our own error codes, with their categories. A code with several possible causes has none. */
 export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	invalid_input: 'configuration-invalid',
 	balance_below_minimum: 'quota-exhausted',
@@ -253,6 +253,11 @@ export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	unreadable_answer: 'configuration-invalid',
 	record_unavailable: 'configuration-invalid',
 	unexpected_error: 'node-defect',
+	generation_failed: undefined,
+	generation_ended: undefined,
+	output_missing: undefined,
+	batch_interrupted: undefined,
+	wait_interrupted: undefined,
 	// No category, because some of them suggest a retry, which could charge twice.
 	uncertain_charge: undefined,
 };

@@ -1,7 +1,8 @@
 import { truncate } from '../text';
 import { isContentRefusal, isFinalState, isOtherEnd, readState } from './states';
 
-export type GenerationType = 'image' | 'video';
+export const GENERATION_TYPES = ['image', 'video'] as const;
+export type GenerationType = (typeof GENERATION_TYPES)[number];
 
 /** A generation as the nodes return it (spec 2.1). Every item has all keys; unknown values are `null`. */
 export interface GenerationItem {

@@ -155,13 +155,18 @@ function unfetchedGeneration(
 	});
 }
 
-/** Builds the error for an item that was not sent, as its request would fail like that of an earlier item. */
+/**
+ * Builds the error for an item that was not sent, because its request would fail like that of another item.
+ *
+ * @param cause the error of that item
+ * @param failed that item
+ */
 export function notSent(
 	cause: GenerationError,
-	{ itemIndex, itemCount }: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
+	failed: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
 ): GenerationError {
 	return cause.with({
-		title: `Skipped because ${itemNames([itemIndex], itemCount)} failed: ${cause.message}`,
+		title: `Skipped because ${itemNames([failed.itemIndex], failed.itemCount)} failed: ${cause.message}`,
 		retry: 'never',
 		charge: 'none',
 		skipped: true,

@@ -53,7 +53,7 @@ interface WaveTerms {
  */
 export async function advance(
 	jobs: CreateJob[],
-	state: Omit<WaveState, 'over'>,
+	state: WaveState,
 	{ clock, read, open, run }: WavePorts,
 	{ batch, stopOnError, inOrder, rests, sleepsFrom, ofRound }: WaveTerms,
 ): Promise<{ result: WaveResult; ran: PipelineResult<unknown> }> {

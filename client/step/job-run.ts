@@ -125,7 +125,10 @@ export class JobRun {
 		return true;
 	}
 
-	/** Returns the generation after the wait. Throws GenerationError if it has no output, or did not end in time. */
+	/**
+	 * Returns the generation after the wait: with `timed_out` if it did not end in time and On Timeout continues. Throws
+	 * GenerationError if it has no output, or did not end in time.
+	 */
 	result(): Generation {
 		const { job, known } = this;
 		const { id, lastError } = this.watch as Watch;

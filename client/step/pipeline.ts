@@ -1,5 +1,6 @@
 import { onAbort } from '../async';
-import type { Clock, Debug, ProbeUrl, Random, SleepDecision } from '../ports';
+import type { Clock, Debug, ProbeUrl, Random } from '../ports';
+import type { Shift } from './shift';
 import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
@@ -33,7 +34,7 @@ export interface PipelinePorts<T> {
 	/** Earlier status checks of the step. */
 	checks?: StatusChecks;
 	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
-	shift?: SleepDecision;
+	shift?: Shift;
 	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
 		job: Job,

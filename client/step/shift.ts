@@ -1,4 +1,4 @@
-import type { Clock, Progress, SleepDecision } from '../ports';
+import type { Clock } from '../ports';
 
 /**
  * Decides when a step that may sleep goes to sleep. A shift is the time that a wave is awake: it submits and collects, and
@@ -42,8 +42,20 @@ interface ShiftState {
 	durations: number[];
 }
 
+/** What the jobs of a step are doing. */
+interface Progress {
+	/** Number of jobs that look up, submit or retry. */
+	starting: number;
+	/** How many of these wait for a slot, and can begin again after a sleep. */
+	waiting: number;
+	/** Start of the wait for each running generation. */
+	runningSince: number[];
+	/** When the first of these waits times out; `Infinity` if none runs. */
+	deadline: number;
+}
+
 /** Decides when a wave goes to rest, and learns how long generations take. */
-export class Shift implements SleepDecision {
+export class Shift {
 	/**
 	 * When the next shift should begin, in milliseconds since the Unix epoch. `null` if its jobs
 	 * ended first.
@@ -65,6 +77,7 @@ export class Shift implements SleepDecision {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
 
+	/** Call this when a generation has ended. `seen`: it was seen running, so that the duration is exact. */
 	ended(tookMs: number, seen: boolean): void {
 		this.durations.push(seen ? tookMs : this.guessed(tookMs));
 	}
@@ -82,6 +95,12 @@ export class Shift implements SleepDecision {
 		return Math.max(tookMs - sleptMs, Math.min(usual, tookMs) * SHORTER);
 	}
 
+	/**
+	 * Watches the progress while the step runs, and calls `rest` once when the step should sleep.
+	 *
+	 * @param rest ends all waits; requests in flight still return their ids
+	 * @param end aborts when the pipeline has ended
+	 */
 	async run(progress: () => Progress, rest: () => void, end: AbortSignal): Promise<void> {
 		for (;;) {
 			await this.clock.sleep(DECIDE_EVERY_MS, end);

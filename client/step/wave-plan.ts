@@ -43,8 +43,6 @@ export interface WaveState {
 	failed: string[];
 	/** Ids of generations that the execution created for keys of this batch in earlier rounds of a loop. */
 	earlier: string[];
-	/** True if no wave follows: all items have ended, or an error ended the batch. The results are then fetched. */
-	over: boolean;
 	/** The durations of the last generations, in milliseconds. */
 	durations: number[];
 }
@@ -53,7 +51,7 @@ export interface WaveState {
 export type GenerationState = Pick<WaveState, 'items' | 'failed'>;
 
 /** The part of the state that `planWave` needs. */
-type PlanState = Omit<WaveState, 'over' | 'durations'>;
+type PlanState = Omit<WaveState, 'durations'>;
 
 export interface WavePlan {
 	state: PlanState;

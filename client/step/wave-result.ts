@@ -50,6 +50,8 @@ function stillMissing(
 
 /** The result of a wave, with what it settled and tried itself. */
 export interface WaveResult extends WaveState {
+	/** True if no wave follows: all items have ended, or an error ended the batch. The results are then fetched. */
+	over: boolean;
 	/** When the next wave should begin, in milliseconds since the Unix epoch; `null`: at once. */
 	nextAt: number | null;
 }

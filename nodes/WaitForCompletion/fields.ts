@@ -45,7 +45,7 @@ const idOfToolField: INodeProperties = {
 	displayOptions: { show: { '@tool': [true] } },
 };
 
-/** The node's parameters, in the order in which the form shows them. */
+/** The node's parameters, in the order in which the form shows them; `waitForm` has the fields of tools, too. */
 export const waitFields: INodeProperties[] = [
 	toolDescriptionField(AS_TOOL),
 	generationIdField,

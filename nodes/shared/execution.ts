@@ -1,7 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { GenerationType } from '../../client/api/generation';
+import { GENERATION_TYPES, type GenerationType } from '../../client/api/generation';
 import type { Debug } from '../../client/ports';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
 import type { Caller, Step } from './step';
@@ -14,9 +14,11 @@ export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean
 	return isTool || node.type.endsWith('Tool');
 }
 
-/** Returns what a creating node creates, from the name of its node type. As a tool, that name ends with `Tool`. */
-export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType {
-	return /\.videoGeneration(Tool)?$/.test(node.type) ? 'video' : 'image';
+/** Returns what a node creates, from the name of its node type; `null` for a node that does not create. */
+export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType | null {
+	// As a tool, the name has one more word at its end.
+	const isIn = (type: GenerationType) => node.type.includes(`.${type}Generation`);
+	return GENERATION_TYPES.find(isIn) ?? null;
 }
 
 /** Writes into n8n's debug log, with the name of the node. Some contexts of older releases have no logger. */

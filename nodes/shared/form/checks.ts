@@ -3,7 +3,7 @@ import { truncate } from '../../../client/text';
 
 /**
  * Checks of user input, made before anything is sent or charged. Each returns the value in the form in which it is
- * sent. Each throws `InvalidInputError` with the field's name in it.
+ * sent. Each throws `InvalidInputError` with the field's name in it. The functions that build these errors are here, too.
  */
 
 /** Invalid input, found before anything was sent or charged. */

@@ -1,6 +1,7 @@
 import type { Job } from '../../../client/jobs/job';
 import type { Outcome } from '../../../client/jobs/outcome';
 import type { PipelineStats } from '../../../client/step/pipeline';
+import { typeCreatedBy } from '../execution';
 import type { Step } from '../step';
 
 /** What a step did. Everything is optional: a step may end before it does anything. */
@@ -47,11 +48,10 @@ export function traceStep(step: Step, { jobs = [], outcomes = [], stats, balance
 
 /** What the node creates, or what it has collected if that is only one type. */
 function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
-	const [, type] = /\.(image|video)Generation/.exec(step.node.type) ?? [];
 	const collected = outcomes.flatMap((outcome) =>
 		outcome.kind === 'done' ? [outcome.generation.type] : [],
 	);
-	return type ?? onlyOne(collected);
+	return typeCreatedBy(step) ?? onlyOne(collected);
 }
 
 /** The model of all requests, if it is the same one. */

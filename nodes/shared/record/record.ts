@@ -106,7 +106,7 @@ export type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
 export function rowOwnerOf(step: Step): RowOwner {
 	const keyScope = keyScopeOfStep(step);
 	if (keyScope === null) return nodeOwner(step);
-	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(step) };
+	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(step) ?? undefined };
 }
 
 function nodeOwner(step: Step): RowOwner {

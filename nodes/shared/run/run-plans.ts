@@ -8,7 +8,7 @@ import {
 	type PipelineResult,
 	type PipelineStats,
 } from '../../../client/step/pipeline';
-import type { SleepDecision } from '../../../client/ports';
+import type { Shift } from '../../../client/step/shift';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import { continuesOnError, debugLog, journalOf, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
@@ -29,8 +29,8 @@ import type { Step } from '../step';
 const MAX_DOWNLOADS = 3;
 
 /**
- * State that all items of a step share. It is read from n8n once: repeating this for thousands of invalid items
- * would take minutes.
+ * State that all items of a step share. It is read from n8n once for all of them: for each of thousands of items, that would
+ * take minutes.
  */
 export interface StepStart {
 	options: StepOptions;
@@ -39,7 +39,7 @@ export interface StepStart {
 	/** The step's last status check of each generation. */
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
-	shift?: SleepDecision;
+	shift?: Shift;
 	/** False if no error ends the run. By default, the On Error setting decides. */
 	stopOnError?: boolean;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */

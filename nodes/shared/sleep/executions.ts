@@ -4,7 +4,7 @@ import { onAbort, toResult } from '../../../client/async';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
-import { failureItem } from './failure';
+import { failureItem, type Advice } from './failure';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
@@ -14,9 +14,6 @@ import { isCurrent, isState, type SleepState } from './state';
 
 /** Identifies a step that sleeps: its execution (`batch`), the name of its node (`step`), and its run index. */
 type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
-
-/** For the error of a step that cannot be read. */
-type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
 
 /**
  * Returns the step that sleeps, for a helper execution that works for it.

@@ -47,18 +47,33 @@ export function interruption(createsNothing: boolean) {
 		: ({ code: 'batch_interrupted', charge: 'unknown' } as const);
 }
 
-/** The error of a node that has a batch role although no sleeping step has started it. */
-export function notAsleep(
-	helper: Step,
-	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
-): NodeApiError {
+/** For the error of a sleep that ended early. */
+export type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
+
+/**
+ * Builds the error of a sleep that ended early. It says how to go on.
+ *
+ * @param what what happened, before a comma
+ * @param cause what comes after it
+ */
+export function endedEarly(
+	{ createsNothing, howToGoOn }: Advice,
+	what: string,
+	details: string,
+	{ first = '', cause = '' } = {},
+): GenerationError {
 	const charged = createsNothing ? '' : ', and items may have been charged';
-	const error = new GenerationError({
-		title: `The sleeping step was not found${charged}`,
-		details:
-			'Either it fell asleep with another release of this package, or the hidden parameter batchRole is set in a workflow of your own',
-		description: howToGoOn,
+	return new GenerationError({
+		title: `${what}${charged}${cause}`,
+		details,
+		description: first === '' ? howToGoOn : `${first} ${howToGoOn}`,
 		...interruption(createsNothing),
 	});
-	return nodeError(helper, error, 0);
+}
+
+/** The error of a node that has a batch role although no sleeping step has started it. */
+export function notAsleep(helper: Step, advice: Advice): NodeApiError {
+	const details =
+		'Either it fell asleep with another release of this package, or the hidden parameter batchRole is set in a workflow of your own';
+	return nodeError(helper, endedEarly(advice, 'The sleeping step was not found', details), 0);
 }

@@ -1,13 +1,11 @@
 import type { NodeApiError } from 'n8n-workflow';
 
-import { GenerationError } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
 import { descriptionOf, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
-import { interruption } from './failure';
-import type { Sleeper } from './sleeper';
+import { endedEarly, type Advice } from './failure';
 import type { Step } from '../step';
 
 /**
@@ -19,15 +17,14 @@ import type { Step } from '../step';
 export async function otherVersion(
 	helper: Step,
 	stored: unknown[],
-	{ createsNothing, howToGoOn }: Pick<Sleeper, 'createsNothing' | 'howToGoOn'>,
+	advice: Advice,
 ): Promise<NodeApiError> {
-	const charged = createsNothing ? '' : ', and items may have been charged';
-	const error = new GenerationError({
-		title: `The package was updated while the step was asleep, so it ended${charged}`,
-		details: 'This release cannot read what the other release stored',
-		description: `Update the package only while no step sleeps. ${howToGoOn}`,
-		...interruption(createsNothing),
-	});
+	const error = endedEarly(
+		advice,
+		'The package was updated while the step was asleep, so it ended',
+		'This release cannot read what the other release stored',
+		{ first: 'Update the package only while no step sleeps.' },
+	);
 	const batch = batchIn(stored);
 	const rows = await toResult(async () => await rowsOfExecution(helper, batch));
 	const written =

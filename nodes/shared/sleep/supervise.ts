@@ -1,7 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { onAbort, toResult } from '../../../client/async';
-import { GenerationError } from '../../../client/api/errors';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
@@ -10,7 +9,7 @@ import { outputItems } from '../output/results';
 import { runHelper, type RunningHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
-import { failureItem, interruption, notAsleep, throwFailure } from './failure';
+import { endedEarly, failureItem, interruption, notAsleep, throwFailure } from './failure';
 import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
 import {
@@ -209,7 +208,7 @@ async function unfinished(
 	const step = await stepOf(helper, state, sleeper);
 	// The step was stopped: nothing reads this output.
 	if (step === null && state.stopped) return [[interrupted(sleeper)]];
-	const error = endedEarly(state, sleeper);
+	const error = givenUp(state, sleeper);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);
 	const outcomes = await sleeper.lastKnown(step, plans, state, error);
@@ -217,18 +216,13 @@ async function unfinished(
 	return [outputItems(step, outcomes)];
 }
 
-function endedEarly(state: SleepState, { noun, createsNothing, howToGoOn }: Sleeper) {
+function givenUp(state: SleepState, sleeper: Sleeper) {
 	const { stopped, lastDeath } = state;
-	const [title, details] = stopped
-		? ['a helper execution was stopped', '']
-		: [causeOfEnd(state), lastDeath && `The last of them ended with: ${lastDeath}`];
-	const charged = createsNothing ? '' : ', and items may have been charged';
-	return new GenerationError({
-		title: `The ${noun} ended${charged}: ${title}`,
-		details,
-		description: stopped ? howToGoOn : `Fix the cause first. ${howToGoOn}`,
-		...interruption(createsNothing),
-	});
+	const what = `The ${sleeper.noun} ended`;
+	if (stopped) return endedEarly(sleeper, what, '', { cause: ': a helper execution was stopped' });
+	const details = lastDeath && `The last of them ended with: ${lastDeath}`;
+	const first = 'Fix the cause first.';
+	return endedEarly(sleeper, what, details, { first, cause: `: ${causeOfEnd(state)}` });
 }
 
 function causeOfEnd({ dead, collections }: SleepState): string {

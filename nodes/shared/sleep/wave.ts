@@ -38,7 +38,7 @@ interface EndedWave {
 export async function runWave(
 	step: Step,
 	planned: Plan[],
-	state: Omit<WaveState, 'over'> & Pick<BatchState, 'sleepsFrom'>,
+	state: WaveState & Pick<BatchState, 'sleepsFrom'>,
 	{ checks, rests = true }: { checks?: StatusChecks; rests?: boolean } = {},
 ): Promise<EndedWave> {
 	const jobs = planned.map(({ job }) => job as CreateJob);
