@@ -65,7 +65,7 @@ const CONNECTION_FAILURES: FailureRow[] = [
 	[/^CERT_NOT_YET_VALID$/, 'never', 'its certificate is not valid yet', null, WRONG_TIME],
 	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for a different host name'],
 	[
-		/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w*)$/,
+		/^(CERT_UNTRUSTED|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w*)$/,
 		'never',
 		'its certificate is from an unknown issuer',
 		null,

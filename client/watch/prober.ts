@@ -1,6 +1,6 @@
 import { CancelledError } from '../api/errors';
 import { onAbort, withTimeout } from '../async';
-import type { Clock, ProbeUrl, Random } from '../ports';
+import type { Clock, Debug, ProbeUrl, Random } from '../ports';
 import { Durations } from './durations';
 
 /** A storage's statuses for a file that is not there yet. */
@@ -46,7 +46,13 @@ export class Prober {
 	private isServing = false;
 
 	constructor(
-		private readonly ports: { probe: ProbeUrl; clock: Clock; halt: AbortSignal; random: Random },
+		private readonly ports: {
+			probe: ProbeUrl;
+			clock: Clock;
+			halt: AbortSignal;
+			random: Random;
+			debug?: Debug;
+		},
 		private readonly intervalMs: number,
 	) {}
 
@@ -159,11 +165,12 @@ export class Prober {
 	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
 	 */
 	async send(url: string, deadline: number): Promise<'ready' | 'missing' | 'unusable'> {
-		const { clock, probe, halt } = this.ports;
+		const { clock, probe, halt, debug } = this.ports;
 		if (halt.aborted) return 'unusable';
 		const ms = Math.min(this.intervalMs, deadline - clock.now());
 		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
 		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
+		if (status === 429) debug?.('the storage answered a probe with 429');
 		if (status === 403 || NOT_YET.has(status)) return 'missing';
 		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 	}

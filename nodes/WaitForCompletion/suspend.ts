@@ -11,6 +11,7 @@ import { continuesOnError } from '../shared/execution';
 import type { Plan } from '../shared/form/plan-items';
 import { wallClock } from '../shared/http/clock';
 import { runBriefly, runNode, runToEnd, type Failures } from '../shared/run/run-node';
+import { traceStep } from '../shared/output/trace';
 import { runPlans, startOf, type StepStart } from '../shared/run/run-plans';
 import { type Step, evaluatingOnce } from '../shared/step';
 import { polledHint, whyNotSleep } from '../shared/sleep/can-sleep';
@@ -109,7 +110,9 @@ async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise
 		job: { ...job, wait: false },
 		download: null,
 	}));
-	const { outcomes } = await runPlans(step, once, start);
+	const { outcomes, stats } = await runPlans(step, once, start);
+	// The results trace how the items ended.
+	traceStep(step, { stats });
 	const ends = continuesOnError(step) ? false : outcomes.some(isFailure);
 	const running = open.filter(
 		({ job }, index) => isUnfinished(outcomes[index]) && isOpen(job, since),

@@ -1,6 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
+import { inARow } from '../../tools/engine/in-a-row';
+import { ownNode } from '../support/workflow';
 import { sleepToEnd } from './asleep';
 import { openKeyedStage, workflowWith } from './keyed';
 import { prompts } from './stage';
@@ -14,6 +16,19 @@ const traceOf = (run: Run, node = 'Step') =>
 const debugLines = (run: Run) =>
 	run.logs.filter(({ level }) => level === 'debug').map(({ message }) => message);
 const secret = /A (boat|ship)|token|X-Amz|svc_live|https?:/;
+
+/** Adds up an attribute of the traces of an execution and of those after it. */
+function sumsSince({ executionId }: Run): (name: string) => number {
+	const runs = Array.from({ length: 600 }, (_, id) =>
+		stage.engine.execution(String(Number(executionId) + id)),
+	);
+	const traces = runs.flatMap((run) =>
+		Object.values(run?.runData ?? {})
+			.flat()
+			.map(({ metadata }) => (metadata?.tracing ?? {}) as Record<string, number>),
+	);
+	return (name) => traces.reduce((all, { [name]: count = 0 }) => all + count, 0);
+}
 
 const NAMES = [
 	'media.generations.created',
@@ -153,16 +168,18 @@ describe('the trace of a step', () => {
 		const asleep = await stage.runWorkflow(workflow, { items });
 		const end = await sleepToEnd(stage, asleep);
 		expect(end.status).toBe('success');
-		const runs = Array.from({ length: 600 }, (_, id) =>
-			stage.engine.execution(String(Number(asleep.executionId) + id)),
-		);
-		const traces = runs.flatMap((run) =>
-			Object.values(run?.runData ?? {})
-				.flat()
-				.map(({ metadata }) => (metadata?.tracing ?? {}) as Record<string, number>),
-		);
-		const sum = (name: string) => traces.reduce((all, { [name]: count = 0 }) => all + count, 0);
+		const sum = sumsSince(asleep);
 		expect([sum('media.generations.created'), sum('media.generations.failed')]).toEqual([2, 1]);
+	});
+
+	it('of a suspended wait is on the step and its helper executions, which sum up to its status requests', async () => {
+		const id = await stage.made('A boat [seconds: 300]');
+		const wait = ownNode('Step', 'waitForCompletion', { mode: 'suspend' }, { id: 'the-node' });
+		const workflow = { ...inARow(wait), id: 'the-workflow' };
+		const asleep = await stage.runWorkflow(workflow, { items: [{ id }] });
+		expect((await sleepToEnd(stage, asleep)).status).toBe('success');
+		const sent = stage.sandbox.requests.on('status').length;
+		expect([sent > 3, sumsSince(asleep)('media.requests.status')]).toEqual([true, sent]);
 	});
 });
 
@@ -188,6 +205,12 @@ describe('n8n’s debug log', () => {
 			expect.stringMatching(/^"Step": the status check of [\w-]+ is repeated \(server_error\)$/),
 		]);
 		expect(lines.join('\n')).not.toMatch(secret);
+	});
+
+	it('has a line if the storage answers a probe with 429', async () => {
+		stage.sandbox.faults.order({ on: 'probe', action: { kind: 'respond', status: 429 } });
+		const run = await stage.run('imageGeneration', {}, { items: prompts('A boat') });
+		expect(debugLines(run)).toContain('"Step": the storage answered a probe with 429');
 	});
 
 	it('has a line for a state that the specification does not name', async () => {

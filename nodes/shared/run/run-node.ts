@@ -227,7 +227,8 @@ export async function runBriefly(
 		job: { ...job, timeoutMs: Math.min(job.timeoutMs, mostMs), onTimeout: 'continue' as const },
 		download: null,
 	}));
-	const { outcomes, firstFailed } = await runPlans(step, shortened, start);
+	const { outcomes, firstFailed, stats } = await runPlans(step, shortened, start);
+	traceStep(step, { stats });
 	if (step.signal.aborted) return [];
 	if (firstFailed !== null && !continuesOnError(step)) {
 		throw endedBy(step, start.journal, firstFailed, inOrder(failures, shortened, outcomes));

@@ -78,6 +78,7 @@ const MISCONFIGURED: Array<[string, unknown]> = [
 	['a self-signed certificate in the chain', failure({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })],
 	['an issuer that is not known locally', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' })],
 	['an unknown issuer', failure({ code: 'UNABLE_TO_GET_ISSUER_CERT' })],
+	['an issuer that is not trusted', failure({ code: 'CERT_UNTRUSTED' })],
 	['a leaf that cannot be verified', failure({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })],
 ];
 
