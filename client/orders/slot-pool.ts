@@ -18,8 +18,12 @@ const BACKOFF: SlotBackoff = { longestPause: 10, patience: 60 };
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
-/** How often an item whose time is over looks whether the request in flight has found a slot. */
-const LATE_LOOK_MS = 250;
+/** A timer that fires this late was delayed by a pause of the process, such as a sleeping laptop. */
+const PAUSE_MS = 5_000;
+/** How often an item whose time has passed during such a pause checks whether it may be sent, or has to give up. */
+const GRACE_CHECK_MS = 250;
+/** How long to wait for that response: the network may need some time after a pause, too. */
+const LONGEST_GRACE_MS = 30_000;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
@@ -92,6 +96,8 @@ export class SlotPool {
 	private speculation: Permit | null = null;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
+	/** Until when no item gives up: during a pause of the process, the time of all of them has passed at once. */
+	private graceUntil = -Infinity;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
 	private readonly line: Array<{ ticket: number; wake: AbortController }> = [];
@@ -123,7 +129,6 @@ export class SlotPool {
 		const { line } = this;
 		const { clock } = this.ports;
 		const waiter = { ticket, wake: new AbortController() };
-		let lateSince: number | null = null;
 		const forget = onAbort(gate.closed, () => waiter.wake.abort());
 		gate.join(clock.now());
 		line.push(waiter);
@@ -140,18 +145,13 @@ export class SlotPool {
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
-				const isLate = now >= giveUpAt;
-				if (isLate) {
-					// After a pause of the process, all items are late at once: the next response decides.
-					lateSince ??= now;
-					const mayFindOne = this.speculation !== null || now >= this.speculateAt;
-					const waits = mayFindOne && now < Math.min(sendBy, lateSince + LONGEST_SPECULATION_MS);
-					if (!waits) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
-				} else lateSince = null;
+				const isOver = now >= Math.min(sendBy, Math.max(giveUpAt, this.graceUntil));
+				if (isOver) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
 				const retryAt = isFirst ? this.speculateAt : Infinity;
-				const until = isLate ? now + LATE_LOOK_MS : Math.min(retryAt, giveUpAt);
+				const until = now < giveUpAt ? Math.min(retryAt, giveUpAt) : now + GRACE_CHECK_MS;
 				waiter.wake = new AbortController();
 				await clock.sleep(until - now, waiter.wake.signal);
+				this.allowForPause(until);
 			}
 		} finally {
 			forget();
@@ -159,6 +159,12 @@ export class SlotPool {
 			this.wakeFirst();
 			gate.leave(clock.now());
 		}
+	}
+
+	/** After a pause of the process, the next response of the service decides who gives up, if it comes soon enough. */
+	private allowForPause(due: number): void {
+		const now = this.ports.clock.now();
+		if (now - due > PAUSE_MS) this.graceUntil = now + LONGEST_GRACE_MS;
 	}
 
 	/** Frees the slot of a generation that was seen running and has ended. Only the first call with an id counts. */
@@ -228,6 +234,7 @@ export class SlotPool {
 
 	private refused(isSpeculative: boolean, error: GenerationError): void {
 		this.isLimited = true;
+		this.graceUntil = -Infinity;
 		this.lastRefusal = error;
 		this.allowedSpeculations = 0;
 		this.starvedSince ??= this.ports.clock.now();

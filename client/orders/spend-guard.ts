@@ -50,7 +50,10 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
-	/** Waits until a creating request may be sent. The caller then calls `report` once. Throws as `gate.requireOpen`. */
+	/**
+	 * Waits until an item may send creating requests. The caller then calls `report` once. An item that is sent again keeps
+	 * its place, so that a limit leaves out the last items. Throws as `gate.requireOpen`.
+	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
 		gate.requireOpen();
@@ -62,17 +65,17 @@ export class SpendGuard {
 		}
 		this.spent++;
 		this.inFlight++;
-		const checked = await toResult(async () => {
-			this.reading ??= this.check(gate).finally(() => (this.reading = null));
-			await raceAbort(gate.closed, this.reading);
-			gate.requireOpen();
-		});
-		if (checked.ok) return;
-		this.report(false);
-		throw checked.error;
 	}
 
-	/** Records the result of an admitted request: false only if it was certainly not charged. */
+	/** Waits until the balance allows a request. Throws as `gate.requireOpen`. */
+	async requireBalance(gate: StepGate): Promise<void> {
+		gate.requireOpen();
+		this.reading ??= this.check(gate).finally(() => (this.reading = null));
+		await raceAbort(gate.closed, this.reading);
+		gate.requireOpen();
+	}
+
+	/** Records the result of an admitted item: false only if it was certainly not charged, and is not sent again. */
 	report(mayBeCharged: boolean): void {
 		this.inFlight--;
 		if (!mayBeCharged) this.spent--;

@@ -28,6 +28,8 @@ interface Sending {
 	heldSince: number | null;
 	/** Open while a request is in flight, or its result is unknown. */
 	lease: Lease | null;
+	/** True if the spending limit has a place for it. */
+	isAdmitted: boolean;
 }
 
 /** The service has asked to wait while the order was being claimed. Nothing was sent. */
@@ -127,6 +129,7 @@ export class Submission {
 			ticket: slots.ticket(),
 			heldSince: null,
 			lease: null,
+			isAdmitted: false,
 		};
 		let retries = 0;
 		const sendBy = this.sendBy(order);
@@ -173,11 +176,11 @@ export class Submission {
 		const { order, request } = sending;
 		const { guard, journal, service } = this.ports;
 		const permit = await this.acquire(sending);
-		let admitted = false;
 		let claimed = false;
 		const sent = await toResult(async () => {
-			await guard.admit(gate);
-			admitted = true;
+			if (!sending.isAdmitted) await guard.admit(gate);
+			sending.isAdmitted = true;
+			await guard.requireBalance(gate);
 			const { lease } = sending;
 			sending.lease = null;
 			sending.lease = lease ? await lease.again() : await journal.claim(order);
@@ -190,19 +193,25 @@ export class Submission {
 		});
 		if (sent.ok) {
 			const made = sent.value;
-			guard.report(made !== null);
+			this.settle(sending, made !== null);
 			permit(made === null ? 'unused' : 'granted');
 			if (made !== null) this.store(sending, made);
 			return made;
 		}
 		const { error } = sent;
-		if (admitted) guard.report(!isUncharged(error));
+		if (!isUncharged(error)) this.settle(sending, true);
 		const refusal = error instanceof GenerationError ? error : null;
 		if (refusal) hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : 'unused');
 		if (claimed && isUncharged(error)) sending.lease = sending.lease?.free() ?? null;
 		throw error;
+	}
+
+	/** Ends the place of an item in the spending limit. */
+	private settle(sending: Sending, mayBeCharged: boolean): void {
+		if (sending.isAdmitted) this.ports.guard.report(mayBeCharged);
+		sending.isAdmitted = false;
 	}
 
 	/** Waits until the item may send a request: not before the time that the service has named, and when a slot may be free. */
@@ -258,11 +267,9 @@ export class Submission {
 	}
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
-	private finalError(
-		{ order, lease }: Sending,
-		cause: GenerationError | null,
-		error: unknown,
-	): unknown {
+	private finalError(sending: Sending, cause: GenerationError | null, error: unknown): unknown {
+		const { order, lease } = sending;
+		this.settle(sending, false);
 		lease?.leave();
 		const entry = this.ports.journal.known(order);
 		if (entry.state !== 'sent') return error;

@@ -33,7 +33,7 @@ interface WaveTerms {
 	batch: string;
 	/** True if the first error ends the batch. */
 	stopOnError: boolean;
-	/** True if the items are begun in their order, whatever failed before, because a limit leaves out the last ones. */
+	/** True if the items are begun in their order, although some failed before: a limit leaves out the last ones. */
 	inOrder: boolean;
 	/** False if the step cannot sleep, so that the wave runs until its jobs have ended. */
 	rests: boolean;

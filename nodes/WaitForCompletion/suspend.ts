@@ -84,9 +84,10 @@ async function beginWait(
 	const maySleep = planned.some(({ job }) => job.timeoutMs >= LEAST_TIMEOUT_MS);
 	if (!maySleep) return null;
 	const { checks, journal, startedAt } = start;
-	const open = await runBriefly(step, planned, failures, start, SHORTEST_SLEEP_MS);
-	const sleepers = open.filter(({ timeoutMs }) => timeoutMs >= LEAST_TIMEOUT_MS);
-	if (sleepers.length === 0) return null;
+	const brief = await runBriefly(step, planned, failures, start, SHORTEST_SLEEP_MS);
+	const sinceBrief = { ...start, before: { stats: brief.stats, unrecorded: [] } };
+	const sleepers = brief.open.filter(({ timeoutMs }) => timeoutMs >= LEAST_TIMEOUT_MS);
+	if (sleepers.length === 0) return await runToEnd(step, sinceBrief, planned, failures);
 	const items = endsOf(failures);
 	const state: WaitState = {
 		...newState(step, journal.runIndex, items, hasFiles(step, planned)),
@@ -96,7 +97,7 @@ async function beginWait(
 	const wakeAt = nextCheckAt(sleepers, state, start.options.pollIntervalMs);
 	const slept = wakeAt && (await fallAsleep(step, suspendedWait, { ...state, wakeAt }));
 	if (slept) return slept;
-	return await runToEnd(step, start, sinceThen(planned, startedAt), failures);
+	return await runToEnd(step, sinceBrief, sinceThen(planned, startedAt), failures);
 }
 
 /** One wave: checks the status of every generation that is still running, once. */

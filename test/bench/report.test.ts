@@ -34,7 +34,9 @@ it('sums the comparison up in four lines, with the command, the date and the mac
 		.sectionsOf({ compare: { measured, tables: { compare: rows } } })
 		.get('summary');
 	expect(summary?.match(/\| 41 s +\| 608 s +\|/)).not.toBeNull();
-	expect(summary?.match(/charged twice after one of the videos failed +\| 0 +\| 14 +\|/)).not.toBeNull();
+	expect(
+		summary?.match(/charged twice after one of the videos failed +\| 0 +\| 14 +\|/),
+	).not.toBeNull();
 	expect(summary?.match(/\| 20 of 20 +\| 0 of 2 +\|/)).not.toBeNull();
 	expect(summary?.match(/\| 39 MB +\| 210 MB +\|/)).not.toBeNull();
 	expect(summary).toContain(

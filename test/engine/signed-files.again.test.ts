@@ -151,34 +151,34 @@ describe('the signed URL of a first frame', () => {
 	});
 
 	it.each([
-		['in the item', 'data'],
-		['by an expression', '={{ $binary.data }}'],
-	])('works after the sleep if a webhook received the file: %s', async (_, imageBinaryField) => {
-		const upload = bareNode('upload', {
-			async execute() {
+		['in the item', 'data', true],
+		['by an expression', '={{ $binary.data }}', true],
+		['by an expression', '={{ $binary.data }}', false],
+	])(
+		'works after the sleep if a webhook received the file: %s, %s (n8n renames it: %s)',
+		async (_, imageBinaryField, isRenamed) => {
+			uploads.execute = async function () {
 				const place = { type: 'execution' as const, workflowId: 'w', executionId: '' };
 				const file = { mimeType: 'image/png', fileName: 'a.png', data: '' };
 				const data = await storage().store(place, Buffer.alloc(30, 7), file);
-				return [[{ json: { key: 'k', prompt: 'boat [seconds: 300]' }, binary: { data } }]];
-			},
-		});
-		uploads.execute = upload.execute;
-		const workflow = sleeping(
-			'={{ $json.key }}',
-			{ imageBinaryField },
-			{ name: 'Up', type: 'test.up' },
-		);
-		const asleep = await stage.runWorkflow(workflow, {});
-		expect(asleep.status).toBe('waiting');
-		// As n8n does when the execution of a webhook falls asleep.
-		const [{ binary }] = asleep.output('Up');
-		const { id = '' } = binary?.data ?? {};
-		const lasting = id.replace('/temp/', `/${asleep.executionId}/`);
-		const [, from] = id.split(':');
-		await storage().rename(from, lasting.split(':')[1]);
-		const [url] = urlsSent();
-		expect(await asleep.signedFile(url)).toHaveLength(30);
-		const end = await sleepToEnd(stage, asleep);
-		expect(end.output('Step').map(({ json }) => json.status)).toEqual(['completed']);
-	});
+				const prompt = 'boat [seconds: 300]';
+				return [[0, 1].map((n) => ({ json: { key: `k${n}`, prompt }, binary: { data } }))];
+			};
+			const up = { name: 'Up', type: 'test.up' };
+			const asleep = await stage.runWorkflow(
+				sleeping('={{ $json.key }}', { imageBinaryField }, up),
+				{},
+			);
+			expect(asleep.status).toBe('waiting');
+			const { id = '' } = asleep.output('Up')[0].binary?.data ?? {};
+			// As n8n does when the execution of a webhook falls asleep, in regular mode.
+			const lasting = id.replace('/temp/', `/${asleep.executionId}/`);
+			const pathOf = (of: string) => of.split(':')[1];
+			if (isRenamed) await storage().rename(pathOf(id), pathOf(lasting));
+			const end = await sleepToEnd(stage, asleep);
+			expect(end.output('Step').map(({ json }) => json.status)).toEqual(['completed', 'completed']);
+			expect(urlsSent()).toHaveLength(2);
+			for (const url of urlsSent()) expect(await asleep.signedFile(url)).toHaveLength(30);
+		},
+	);
 });

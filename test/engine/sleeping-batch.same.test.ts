@@ -127,6 +127,28 @@ describe('a batch returns the same items asleep as polled', () => {
 		expect(other.asleep.hasSlept).toBe(true);
 		expect(other.asleep.output).toEqual(other.polled.output);
 	});
+
+	it('which are polled where an item with the idempotency key of an earlier one follows those beyond the limit', async () => {
+		const [first, second] = boats(2);
+		const list = [first, second, first];
+		const { polled, asleep } = await compare({ list, runOptions: { maxNewGenerations: 1 } });
+		expect(asleep.hasSlept).toBe(false);
+		expect(asleep.output).toEqual(polled.output);
+	});
+
+	it('the first ones up to the limit, although the first creating request is sent again', async () => {
+		const before = () =>
+			stage.sandbox.faults.order({
+				on: 'create',
+				action: { kind: 'error', code: 'service_unavailable' },
+			});
+		const runOptions = { maxNewGenerations: 2, maxConcurrent: 5 };
+		const { polled, asleep } = await compare({ list: boats(5), runOptions, before });
+		expect(asleep.hasSlept).toBe(true);
+		expect(asleep.output).toEqual(polled.output);
+		const created = stage.sandbox.books.generations.map(({ prompt }) => prompt.slice(0, 6));
+		expect(created.sort()).toEqual(['boat 0', 'boat 1']);
+	});
 });
 
 it('an error that ends a batch is the same, but advises no retry after a sleep: n8n would only show it again', async () => {

@@ -193,7 +193,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		])('if %s gets no answer', async (node, on) => {
 			stage.sandbox.faults.order({ on, action: { kind: 'hang' }, times: 100 });
 			const said = await within(async () => await call(node, {}, {}, settings));
-			expect(said).toContain('The call was ended after 50 s');
+			expect(said).toContain('The tool stopped after 50 s');
 		});
 	});
 

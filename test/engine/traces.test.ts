@@ -172,6 +172,14 @@ describe('the trace of a step', () => {
 		expect([sum('media.generations.created'), sum('media.generations.failed')]).toEqual([2, 1]);
 	});
 
+	it('of a suspended wait that needs no sleep has its status requests', async () => {
+		const id = await stage.made('A boat [seconds: 20]');
+		const run = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: [{ id }] });
+		expect(traceOf(run)).toMatchObject({
+			'media.requests.status': stage.sandbox.requests.on('status').length,
+		});
+	});
+
 	it('of a suspended wait is on the step and its helper executions, which sum up to its status requests', async () => {
 		const id = await stage.made('A boat [seconds: 300]');
 		const wait = ownNode('Step', 'waitForCompletion', { mode: 'suspend' }, { id: 'the-node' });

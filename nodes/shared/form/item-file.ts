@@ -1,6 +1,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 
 import { inTitle } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
 import { InvalidInputError, requiredText } from './checks';
 import { isFile } from './form';
 import { isAfterSleep, type Step } from '../step';
@@ -19,10 +20,8 @@ export function itemFile(
 	given: unknown,
 	label: string,
 ): IBinaryData {
-	const name = () => requiredText(`${label}: Input Binary Field`, given);
-	const file = isFile(given) ? given : namedFile(step, itemIndex, name(), label);
-	// n8n has renamed it, but not in what an expression returned.
-	return isAfterSleep(step) ? { ...file, id: lastingId(step, file) } : file;
+	if (isFile(given)) return given;
+	return namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, given), label);
 }
 
 /**
@@ -46,11 +45,22 @@ function namedFile(step: Step, itemIndex: number, name: string, label: string) {
 }
 
 /**
- * The id under which n8n stores a file once the execution has slept or ended; `undefined` for a file that is only in the
- * item. While a webhook is handled, n8n has no execution id yet, and stores a file in the folder `temp`.
+ * The id under which n8n stores a file once the execution of a webhook has slept or ended; `undefined` for a file that is
+ * only in the item. While a webhook is handled, n8n has no execution id yet, and stores a file in the folder `temp`.
  */
 export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
 	return id?.replace('/executions/temp/', `/executions/${step.execution}/`);
+}
+
+/**
+ * Returns a file as n8n stores it now. When the execution of a webhook falls asleep, n8n renames its files, but not in what
+ * an expression returned. It renames none in queue mode, in a test run, and within the JSON.
+ */
+export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinaryData> {
+	const id = lastingId(step, file);
+	if (id === undefined || id === file.id || !isAfterSleep(step)) return file;
+	const renamed = await toResult(async () => await step.n8n.helpers.getBinaryMetadata(id));
+	return renamed.ok ? { ...file, id } : file;
 }
 
 /** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */

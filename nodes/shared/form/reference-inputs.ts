@@ -11,7 +11,7 @@ import {
 	oneOf,
 } from './checks';
 import { collection, readForm, type Form } from './form';
-import { itemFile, knownSize, plainType, unreadable } from './item-file';
+import { asStoredNow, itemFile, knownSize, plainType, unreadable } from './item-file';
 import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
 import type { Step } from '../step';
@@ -213,7 +213,8 @@ async function binaryInput(
 	if (size !== undefined) inlineSize(field, size);
 	return async () => {
 		const read = await toResult(
-			async () => await step.n8n.helpers.getBinaryDataBuffer(itemIndex, file),
+			async () =>
+				await step.n8n.helpers.getBinaryDataBuffer(itemIndex, await asStoredNow(step, file)),
 		);
 		if (!read.ok) throw unreadable(field, read.error);
 		const bytes = read.value;

@@ -5,7 +5,7 @@ import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { wallClock } from '../http/clock';
 import { InvalidInputError } from './checks';
-import { knownSize, lastingId, unreadable } from './item-file';
+import { asStoredNow, knownSize, lastingId, unreadable } from './item-file';
 import { isAfterSleep, type Step } from '../step';
 
 /** How long a signed URL works. */
@@ -58,7 +58,9 @@ export async function signedFile(
 	instead: string,
 ): Promise<FreshValue> {
 	const { helpers } = step.n8n;
-	const file = await stored(step, binary, label);
+	const file = isAfterSleep(step)
+		? await asStoredNow(step, binary)
+		: await stored(step, binary, label);
 	const { id } = file;
 	if (!id) {
 		throw cannotSign(
@@ -95,17 +97,38 @@ export async function signedFile(
  * the execution of the step. A file of a webhook is copied, because n8n renames it when the execution sleeps or ends.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
-	const { id, data, fileName, mimeType } = binary;
+	const { id } = binary;
 	if (id && lastingId(step, binary) === id) return binary;
-	const { helpers } = step.n8n;
-	const put = await toResult(async () => {
-		const content = id ? await helpers.getBinaryStream(id) : Buffer.from(data, 'base64');
-		return await helpers.prepareBinaryData(content, fileName, mimeType);
-	});
-	if (!put.ok) throw unreadable(label, put.error);
-	if (id) return put.value;
-	if (put.value.id) Object.assign(binary, put.value, { fileName: fileName ?? put.value.fileName });
+	const kept = await toResult(
+		async () => await (id ? copyOf(step, id, binary) : put(step, binary)),
+	);
+	if (!kept.ok) throw unreadable(label, kept.error);
+	if (id) return kept.value;
+	const { fileName = kept.value.fileName } = binary;
+	if (kept.value.id) Object.assign(binary, kept.value, { fileName });
 	return binary;
+}
+
+/** Stores what an item holds, or a copy of another file. */
+async function put(
+	{ n8n: { helpers } }: Step,
+	{ data, fileName, mimeType }: IBinaryData,
+	id?: string,
+): Promise<IBinaryData> {
+	const content =
+		id === undefined ? Buffer.from(data, 'base64') : await helpers.getBinaryStream(id);
+	return await helpers.prepareBinaryData(content, fileName, mimeType);
+}
+
+/** The copies of a step, by the id of the file: many items may have the same one. */
+const copies = new WeakMap<object, Map<string, Promise<IBinaryData>>>();
+
+async function copyOf(step: Step, id: string, binary: IBinaryData): Promise<IBinaryData> {
+	const ofStep = copies.get(step.n8n) ?? new Map<string, Promise<IBinaryData>>();
+	copies.set(step.n8n, ofStep);
+	const copy = ofStep.get(id) ?? put(step, binary, id);
+	ofStep.set(id, copy);
+	return await copy;
 }
 
 function cannotSign(label: string, reason: string | null, advice: string): InvalidInputError {

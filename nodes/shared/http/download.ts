@@ -157,9 +157,8 @@ async function fetchOnce(
 	});
 	try {
 		connection.signal.throwIfAborted();
-		const found = async () =>
-			await fetchWhole(step, generation, fileName, idleTimeoutMs, connection, answered);
-		return await raceAbort(connection.signal, found());
+		const fetching = fetchWhole(step, generation, fileName, idleTimeoutMs, connection, answered);
+		return await raceAbort(connection.signal, fetching);
 	} finally {
 		forget();
 		answered.abort();

@@ -5,6 +5,7 @@ import type { GenerationError } from '../../../client/api/errors';
 import type { Job } from '../../../client/jobs/job';
 import { created, errorOfJob, type Outcome } from '../../../client/jobs/outcome';
 import type { Journal } from '../../../client/orders/journal';
+import type { PipelineStats } from '../../../client/step/pipeline';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { continuesOnError } from '../execution';
@@ -88,8 +89,10 @@ export async function runToEnd(
 	const running = runPlans(step, valid, start, record);
 	const ran = await running.finally(async () => await record?.close());
 	const isOver = isCallOver(step);
-	const outcomes = isOver ? ran.outcomes.map(outcomeOfCall) : ran.outcomes;
-	const failed = outcomes.findIndex(({ kind }) => kind === 'error');
+	const outcomes = isOver
+		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
+		: ran.outcomes;
+	const failed = outcomes.findIndex((each) => each.kind === 'error' && !isBeyondLimit(each.error));
 	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
@@ -212,7 +215,7 @@ async function recordOf(
  * Runs jobs for a short time.
  *
  * @param mostMs milliseconds
- * @returns the jobs that have not ended
+ * @returns the jobs that have not ended, and what was done
  * @throws NodeApiError as the step itself does, if an error stops the step first
  */
 export async function runBriefly(
@@ -221,7 +224,7 @@ export async function runBriefly(
 	failures: Failures,
 	start: StepStart,
 	mostMs: number,
-): Promise<Job[]> {
+): Promise<{ open: Job[]; stats: PipelineStats }> {
 	const shortened = plans.map(({ job, ...planned }) => ({
 		...planned,
 		job: { ...job, timeoutMs: Math.min(job.timeoutMs, mostMs), onTimeout: 'continue' as const },
@@ -229,11 +232,11 @@ export async function runBriefly(
 	}));
 	const { outcomes, firstFailed, stats } = await runPlans(step, shortened, start);
 	traceStep(step, { stats });
-	if (step.signal.aborted) return [];
+	if (step.signal.aborted) return { open: [], stats };
 	if (firstFailed !== null && !continuesOnError(step)) {
 		throw endedBy(step, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
 	}
 	const isOpen = (outcome: Outcome<Output>) =>
 		outcome.kind === 'done' && outcome.generation.timed_out;
-	return plans.flatMap(({ job }, index) => (isOpen(outcomes[index]) ? [job] : []));
+	return { open: plans.flatMap(({ job }, index) => (isOpen(outcomes[index]) ? [job] : [])), stats };
 }

@@ -1,8 +1,9 @@
-import { deadline } from '../../../client/async';
+import { deadline, onAbort } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { isFinalState } from '../../../client/api/states';
-import type { Outcome } from '../../../client/jobs/outcome';
+import type { Job } from '../../../client/jobs/job';
+import { timedOutGeneration, type Outcome } from '../../../client/jobs/outcome';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
@@ -16,20 +17,22 @@ const CALL_MS = 50_000;
 class CallOver extends Error {}
 
 /**
- * Runs the step of an agent's call, whatever does not answer: the service, the balance or the data table. After `CALL_MS`,
- * the step ends as it does after a Stop. Settles as `run` does.
+ * Runs the step of an agent's call. If the service, the balance or the data table does not answer within `CALL_MS`, the
+ * step ends as it does after a Stop. Settles as `run` does.
  *
  * @param run gets the step with the signal of the call
  */
 export async function withinCall<T>(step: Step, run: (step: Step) => Promise<T>): Promise<T> {
-	const over = new AbortController();
+	const call = new AbortController();
 	const ended = new AbortController();
+	const forget = onAbort(step.signal, () => call.abort(step.signal.reason));
 	void deadline(wallClock, CALL_MS, ended.signal).then(() => {
-		if (!ended.signal.aborted) over.abort(new CallOver());
+		if (!ended.signal.aborted) call.abort(new CallOver());
 	});
 	try {
-		return await run({ ...step, signal: AbortSignal.any([step.signal, over.signal]) });
+		return await run({ ...step, signal: call.signal });
 	} finally {
+		forget();
 		ended.abort();
 	}
 }
@@ -42,17 +45,20 @@ export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
 /** Builds the error for a request, or an item, that the time of a call was not enough for. */
 export function callOver(): GenerationError {
 	return new GenerationError({
-		title: `The call was ended after ${CALL_MS / 1000} s, because an answer did not come in time`,
-		description: 'Nothing was created by it. Try again later.',
+		title: `The tool stopped after ${CALL_MS / 1000} s, because there was no response in time`,
+		description: 'Try again later.',
 		code: 'timeout',
 	});
 }
 
 /** Returns what an agent gets for a job that the end of its call has stopped: its generation, or an error. */
-export function outcomeOfCall<T>(outcome: Outcome<T>): Outcome<T> {
+export function outcomeOfCall<T>(outcome: Outcome<T>, { onTimeout, timeoutMs }: Job): Outcome<T> {
 	if (outcome.kind !== 'stopped') return outcome;
 	const { generation: known, ...rest } = outcome;
 	if (known === null) return { ...rest, kind: 'error', error: callOver() };
+	if (onTimeout === 'error') {
+		return { ...rest, kind: 'error', error: timedOutGeneration(known, timeoutMs, null) };
+	}
 	const generation = { ...NOTHING_KNOWN, ...known, timed_out: !isFinalState(known.status) };
 	return { ...rest, kind: 'done', generation, output: null };
 }

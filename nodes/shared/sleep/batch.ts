@@ -2,7 +2,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob } from '../../../client/jobs/job';
-import { rowsOfBatch, unwrittenRows } from '../../../client/step/wave-plan';
+import { isLive } from '../../../client/orders/table';
+import { storedKeyOf, unwrittenRows } from '../../../client/step/wave-plan';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError, journalOf } from '../execution';
 import { keyOf, rowsOf } from '../record/record';
@@ -150,7 +151,8 @@ function keyMissing(): InvalidInputError {
 
 /**
  * The reason why the batch must poll, as `whyNotSuspend`: n8n pairs what a step returns after a sleep by its position, so
- * nothing may be left out in the middle. A limit leaves out the last items that have no generation yet.
+ * nothing may be left out in the middle. A limit leaves out the last items that have no generation yet. An item with the
+ * idempotency key of an earlier one reuses its generation.
  */
 async function whyNotPaired(
 	step: Step,
@@ -162,11 +164,15 @@ async function whyNotPaired(
 	const read = await toResult(async () => await rowsOf(step, jobs, []));
 	// The first wave has the same error.
 	if (!read.ok) return null;
-	const rows = rowsOfBatch(read.value, jobs, { items: {}, failed: [] });
-	const isNew = jobs.map(({ itemIndex }) => !rows.has(itemIndex));
-	const leavesGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
-	return leavesGap && isNew.filter(Boolean).length > most
-		? 'Limit New Generations leaves out items between others, which n8n cannot pair after a sleep'
+	const known = new Set(read.value.filter(isLive).map(({ key }) => key));
+	const isNew = jobs.map(storedKeyOf).map((key) => {
+		const isFirst = !known.has(key);
+		known.add(key);
+		return isFirst;
+	});
+	const mayLeaveGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
+	return mayLeaveGap && jobs.length > most
+		? 'Limit New Generations may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
 		: null;
 }
 

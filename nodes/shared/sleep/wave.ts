@@ -18,7 +18,7 @@ import type { Step } from '../step';
 export type BatchState = SleepState & WaveState;
 
 /** The result of a wave of it. */
-type WaveReport = WaveState & Pick<SleepState, 'v' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
+type WaveReport = WaveState & Pick<SleepState, 'v' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
 /** How a wave ended. */
 interface EndedWave {

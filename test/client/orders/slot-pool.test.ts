@@ -65,9 +65,22 @@ describe('items that wait for a slot', () => {
 		time.jump(HOUR);
 		await pass(1_000);
 		expect([permits.length, givenUp()]).toEqual([1, 0]);
-		permits[0]('granted');
+		// The network is still down: no response of the service.
+		permits[0]('unused');
+		await pass(10_000);
+		expect([permits.length, givenUp()]).toEqual([2, 0]);
+		permits[1]('granted');
 		await pass(1_000);
 		expect([permits.length, givenUp()]).toEqual([3, 0]);
+	});
+
+	it('give up half a minute after a pause of the process without an answer', async () => {
+		const { time, pass, givenUp } = await waiting(9);
+		time.jump(HOUR);
+		await pass(29_000);
+		expect(givenUp()).toBe(0);
+		await pass(2_000);
+		expect(givenUp()).toBeGreaterThan(4);
 	});
 
 	it('give up if the service refuses again', async () => {
