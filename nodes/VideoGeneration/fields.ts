@@ -52,7 +52,7 @@ export const videoFields: INodeProperties[] = [
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 4,
 		description:
-			'Length of the video in seconds, with a maximum of 4 to 10 depending on the model; if empty, the model decides',
+			'Length of the video in seconds, at most 4 to 10 depending on the model; {{ null }} as an expression lets the model decide',
 	},
 	{
 		displayName: 'Input Image',

@@ -64,6 +64,7 @@ export const waitFields: INodeProperties[] = [
 				value: 'suspend',
 				description:
 					'For waits of minutes or more. Between checks, the execution sleeps in n8n’s database and holds no worker.',
+				displayOptions: { hide: notAsTool },
 			},
 			{
 				name: 'Check Once',

@@ -105,7 +105,7 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		[
 			'no known type',
 			fromFile('data'),
-			'Type must be one of image, video, audio, not "application"',
+			'the kind of file could not be detected from its MIME type application',
 		],
 	])('with %s are refused before anything is sent', async (_case, entry, message) => {
 		const data = { name: 'a.bin', mimeType: 'application/octet-stream', bytes: 3 };
@@ -180,7 +180,10 @@ describe('a reference file of an item', () => {
 	it.each<[string, Partial<IBinaryData>, IDataObject?]>([
 		['the file has no MIME type', {}],
 		['the file has no MIME type', {}, { type: 'image' }],
-		['Type must be one of image, video, audio, not "application"', { mimeType: 'application/pdf' }],
+		[
+			'the kind of file could not be detected from its MIME type application',
+			{ mimeType: 'application/pdf' },
+		],
 		[' is an empty file', { mimeType: 'image/png', data: '' }],
 		[' is an empty file', { mimeType: 'image/png', bytes: 0 }],
 	])('is refused before anything is sent: %s, %j', async (message, photo, type = {}) => {

@@ -106,14 +106,24 @@ describe('a form shows', () => {
 		expect(shown(visible, chosen, tool)).toEqual(['toolDescription', ...fields]);
 	});
 
-	it('no file as the first frame in a tool, which has none', () => {
-		const { properties } = nodeNamed('videoGeneration').description;
-		const source = properties.find(({ name }) => name === 'imageSource');
-		const hidden = (source?.options as INodePropertyOptions[]).filter(({ displayOptions }) =>
-			displayOptions?.hide?.['@tool']?.includes(true),
-		);
-		expect(hidden.map(({ value }) => value)).toEqual(['binary']);
-	});
+	it.each<[NodeName, string, string]>([
+		['videoGeneration', 'imageSource', 'binary'],
+		['imageGeneration', 'source', 'binary'],
+		['waitForCompletion', 'mode', 'suspend'],
+	])(
+		'in a tool of %s, for the field %s, not the choice %s: it has no files, and cannot sleep',
+		(type, field, value) => {
+			const { properties } = nodeNamed(type).description;
+			const inCollections = properties.flatMap(({ options = [] }) =>
+				options.flatMap((option) => ('values' in option ? option.values : [])),
+			);
+			const found = [...properties, ...inCollections].find(({ name }) => name === field);
+			const hidden = (found?.options as INodePropertyOptions[]).filter(({ displayOptions }) =>
+				displayOptions?.hide?.['@tool']?.includes(true),
+			);
+			expect(hidden.map((choice) => choice.value)).toEqual([value]);
+		},
+	);
 
 	it.each<[string, INodeParameters]>([
 		['does not offer it in a new workflow', {}],

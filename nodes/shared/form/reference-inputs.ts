@@ -11,6 +11,7 @@ import {
 	oneOf,
 } from './checks';
 import { collection, readForm, type Form } from './form';
+import { notAsTool } from './fields';
 import { asStoredNow, itemFile, knownSize, plainType, unreadable } from './item-file';
 import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
@@ -23,7 +24,12 @@ const inputFields: INodeProperties[] = [
 		name: 'source',
 		type: 'options',
 		options: [
-			{ name: 'Binary Field', value: 'binary', description: 'A file of the input item' },
+			{
+				name: 'Binary Field',
+				value: 'binary',
+				description: 'A file of the input item',
+				displayOptions: { hide: notAsTool },
+			},
 			{ name: 'Data URI', value: 'data', description: 'Base64 data in this field' },
 			{ name: 'URL', value: 'url', description: 'A file that the service downloads' },
 		],
@@ -199,7 +205,7 @@ async function binaryInput(
 			'Set the MIME type, such as image/png, in the node that creates the file.',
 		);
 	}
-	const kind = inputType(field, type ?? mimeType.split('/')[0]);
+	const kind = (type ?? null) === null ? detectedType(field, mimeType) : inputType(field, type);
 	const byUrl = async (): Promise<WireInput> => ({
 		type: kind,
 		source: 'url',
@@ -223,6 +229,15 @@ async function binaryInput(
 		const data = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value: data };
 	};
+}
+
+function detectedType(field: string, mimeType: string): string {
+	const [kind] = mimeType.split('/');
+	if (INPUT_TYPES.some((known) => known === kind)) return kind;
+	throw new InvalidInputError(
+		`${field}: the kind of file could not be detected from its MIME type ${mimeType}`,
+		'Set Type to Image, Video or Audio.',
+	);
 }
 
 function inputType(field: string, type: unknown): string {
