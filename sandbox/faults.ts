@@ -1,14 +1,12 @@
-import { isErrorName, type ErrorName } from './basics/errors';
-import { isObject } from './basics/fields';
+import type { ErrorName } from './basics/errors';
 import { seededRandom } from './basics/random';
-
-const targets = ['create', 'status', 'models', 'credits', 'download', 'probe', 'any'] as const;
+import { isFaultOrder } from './fault-orders';
 
 /**
  * The kind of request that a fault applies to. `credits` covers both the balance and the summary. `probe` is a storage
  * request for only the first byte (`Range: bytes=0-0`), and `download` is any other storage request.
  */
-export type FaultTarget = (typeof targets)[number];
+export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download' | 'probe' | 'any';
 
 /** What happens to the request. Sizes are in bytes, and times in milliseconds unless the name says otherwise. */
 export type FaultAction =
@@ -23,7 +21,7 @@ export type FaultAction =
 	/**
 	 * Sends any response. A text `body` is sent unchanged (as HTML unless `contentType` is set), a missing one as an
 	 * empty body, and anything else as JSON. `work: true` does and charges the work first. `endless: true` repeats the
-	 * body until the client disconnects.
+	 * body, which must not be empty, until the client disconnects.
 	 */
 	| {
 			kind: 'respond';
@@ -128,43 +126,6 @@ interface QueuedFault {
 	readonly order: FaultOrder;
 	skip: number;
 	times: number;
-}
-
-const kinds: Readonly<Record<FaultAction['kind'], true>> = {
-	error: true,
-	respond: true,
-	loseAnswer: true,
-	reset: true,
-	hang: true,
-	delay: true,
-	trickle: true,
-	redirect: true,
-	fail: true,
-	end: true,
-	seconds: true,
-	unreachable: true,
-	withoutUrl: true,
-	remember404: true,
-	early: true,
-	ignoreRange: true,
-	partialContent: true,
-	gzip: true,
-	truncate: true,
-	stall: true,
-	expire: true,
-	contentType: true,
-	noContentLength: true,
-	wrongLength: true,
-};
-
-/** Returns true if external input is a valid order. Checks its target, kind, code and share. */
-export function isFaultOrder(value: unknown): value is FaultOrder {
-	if (!isObject(value)) return false;
-	const { on, action, share = 1 } = value as Partial<FaultOrder>;
-	if (typeof share !== 'number' || !(share >= 0 && share <= 1)) return false;
-	if (!targets.some((target) => target === on)) return false;
-	if (!isObject(action) || !Object.hasOwn(kinds, action.kind)) return false;
-	return action.kind !== 'error' || isErrorName(action.code);
 }
 
 function fits(order: FaultOrder, subject: FaultSubject): boolean {

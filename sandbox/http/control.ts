@@ -1,6 +1,6 @@
 import type { Express, Response } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
-import { isFaultOrder } from '../faults';
+import { isFaultOrder } from '../fault-orders';
 import { isObject } from '../basics/fields';
 import type { Fields } from '../basics/fields';
 import type { SignIn } from '../oauth/sign-in';
