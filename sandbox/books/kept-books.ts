@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+	appendFileSync,
+	existsSync,
+	readFileSync,
+	renameSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+} from 'node:fs';
 import type { AccountBook, Caller } from '../accounts/accounts';
 import type { Generation } from '../generations/generations';
 import { findModel } from '../models/catalogue';
@@ -105,7 +113,14 @@ export class KeptBooks implements Keeper {
 	}
 
 	private append(line: Line): void {
-		appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+		const before = statSync(this.file).size;
+		try {
+			appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+		} catch (error) {
+			// A full disk can take half a line, and the next one would continue it.
+			truncateSync(this.file, before);
+			throw error;
+		}
 	}
 
 	private rewrite(): void {
