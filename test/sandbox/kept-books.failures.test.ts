@@ -79,3 +79,36 @@ it('a generation that a reset has removed is not stored again when its inputs ar
 	await new Promise((resolve) => setTimeout(resolve, 50));
 	expect(restarted().created).toBe(0);
 });
+
+describe('the sandbox does not start, and does not change the file', () => {
+	const head = '{"v":1,"secret":"a"}\n';
+
+	it.each([
+		['of another program', 'My notes\n'],
+		['with other JSON', '{"generation":{"id":"a"}}\n'],
+		['of a later release', '{"v":2,"secret":"a"}\n'],
+		['with nothing but a line break', '\n'],
+	])('if it is a file %s', (_, text) => {
+		fs.writeFileSync(file, text);
+		expect(() => new GenerationService({ keepIn: file })).toThrow('not contain the books');
+		expect(fs.readFileSync(file, 'utf8')).toBe(text);
+	});
+
+	it.each(['{"generation":{"id":"ha', '{"generation":null}', '{}', '[]', 'null', ''])(
+		'if a line is damaged: %s',
+		(line) => {
+			const text = `${head}{"undone":"a"}\n${line}\n{"undone":"b"}\n`;
+			fs.writeFileSync(file, text);
+			expect(() => new GenerationService({ keepIn: file })).toThrow('Line 3 of ');
+			expect(fs.readFileSync(file, 'utf8')).toBe(text);
+		},
+	);
+});
+
+it('an empty file is filled, and a last line without a line break is read', () => {
+	fs.writeFileSync(file, '');
+	new VirtualSandbox({ keepIn: file }).created();
+	fs.writeFileSync(file, fs.readFileSync(file, 'utf8').trimEnd());
+	expect(restarted().created).toBe(1);
+	expect(restarted().created).toBe(1);
+});
