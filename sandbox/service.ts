@@ -6,7 +6,7 @@ import { Books } from './books/books';
 import { listModels } from './models/catalogue';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
-import { createGeneration, createOnce, outputPath } from './generations/creation';
+import { createGeneration, createOnce, refreshUrl, rememberKey } from './generations/creation';
 import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
@@ -108,6 +108,7 @@ export class GenerationService {
 			rejections: new Map(),
 			repeats: options.honorsIdempotencyKeys ? new Map() : null,
 		};
+		for (const generation of this.ledger.all) rememberKey(this.workshop, generation);
 	}
 
 	/** Handles one request to the service's origin (spec 4). Never throws. */
@@ -175,9 +176,15 @@ export class GenerationService {
 			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
-			const create = () => createGeneration(this.workshop, caller, route.type, body, now, action);
+			const create = (idempotencyKey: string | null) =>
+				createGeneration(this.workshop, caller, route.type, body, now, {
+					ordered: action,
+					idempotencyKey,
+				});
 			const { made, charged } = createOnce(this.workshop, caller, request.headers, create);
 			record.generationId = made.id;
+			// The URL of a repeated request can have expired.
+			refreshUrl(this.workshop, made, now);
 			const changed = (one: Generation) => this.ledger.changed(one);
 			if (charged > 0) void fetchInputs(made, this.fetching, this.clock, changed);
 			const { balance, name } = caller.account;
@@ -237,21 +244,10 @@ export class GenerationService {
 			throw new ServiceError('generation_not_found', `Generation not found: ${id}.`, 'id');
 		}
 		record.generationId = id;
-		this.refreshUrl(generation, now);
+		refreshUrl(this.workshop, generation, now);
 		const entry = entryAt(generation, now);
 		const refund = generation.refunded > 0 ? `, refunded ${generation.refunded}` : '';
 		return answer(200, entry, `${entry.status}${refund}`);
-	}
-
-	/** Replaces a URL that has less than a tenth of its lifetime left (spec 4.3). */
-	private refreshUrl(generation: Generation, now: number): void {
-		if (generation.urlExpiresAt - now > this.urlLifetimeSeconds * 100) return;
-		const path = outputPath(generation.id, generation.model.type);
-		const { presigner } = this.workshop;
-		const lifetime = this.urlLifetimeSeconds;
-		const signed = presigner.sign(this.storageOrigin, path, now, lifetime);
-		generation.url = signed.url;
-		generation.urlExpiresAt = signed.expiresAt;
 	}
 
 	/** Sets how many of the account's slots other origins use (spec 8.1). Throws if the account is unknown. */
@@ -281,7 +277,7 @@ export class GenerationService {
 	/** Returns a valid presigned URL of the generation's output, or undefined if the id is unknown. */
 	outputUrl(id: string): string | undefined {
 		const generation = this.ledger.find(id);
-		if (generation) this.refreshUrl(generation, this.clock.now());
+		if (generation) refreshUrl(this.workshop, generation, this.clock.now());
 		return generation?.url;
 	}
 

@@ -39,7 +39,9 @@ function kept({ caller, model, ...generation }: Generation): KeptGeneration {
 		caller: caller.name,
 		model: model.id,
 	};
-	return JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as KeptGeneration;
+	const short = JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as typeof copy;
+	// A part of it would not be found again.
+	return { ...short, idempotencyKey: generation.idempotencyKey };
 }
 
 function parsed(text: string): unknown {
@@ -120,6 +122,8 @@ export class KeptBooks implements Keeper {
 				...generation,
 				...{ caller: owner, model: found.model },
 				refunded: 0,
+				// Files of earlier releases have none.
+				idempotencyKey: generation.idempotencyKey ?? null,
 				// JSON has no Infinity: its files were still being fetched.
 				finishAt: (generation.finishAt as number | null) ?? generation.processingAt,
 				// The next status has a URL of the storage's present address.
