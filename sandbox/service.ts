@@ -108,7 +108,10 @@ export class GenerationService {
 			rejections: new Map(),
 			repeats: options.honorsIdempotencyKeys ? new Map() : null,
 		};
-		for (const generation of this.ledger.all) rememberKey(this.workshop, generation);
+		for (const generation of this.ledger.all) {
+			rememberKey(this.workshop, generation);
+			this.apps.reserve(generation.caller.name);
+		}
 	}
 
 	/** Handles one request to the service's origin (spec 4). Never throws. */
