@@ -136,6 +136,11 @@ function fits(order: FaultOrder, subject: FaultSubject): boolean {
 	return key === undefined || key === subject.key;
 }
 
+/** Returns true for a fault of the generation itself, and not of the response. */
+export function bearsOnGeneration({ kind }: FaultAction): boolean {
+	return kind === 'fail' || kind === 'end' || kind === 'seconds';
+}
+
 /** The faults that tests have ordered. The first matching rule is applied to a request. */
 export class FaultQueue {
 	private queue: QueuedFault[] = [];

@@ -11,7 +11,7 @@ import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
 import { ServiceError } from './basics/errors';
-import { FaultQueue } from './faults';
+import { bearsOnGeneration, FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
 import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
@@ -57,10 +57,6 @@ export interface ServiceOptions {
 	keepIn?: string;
 	/** Origin of presigned URLs. The default does not resolve, for use without HTTP. */
 	storageOrigin?: string;
-}
-
-function bearsOnGeneration({ kind }: FaultAction): boolean {
-	return kind === 'fail' || kind === 'end' || kind === 'seconds';
 }
 
 /**
@@ -192,7 +188,7 @@ export class GenerationService {
 			if (charged > 0) void fetchInputs(made, this.fetching, this.clock, changed);
 			const { balance, name } = caller.account;
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
-			return answer(200, entryAt(made, now), happened);
+			return { ...answer(200, entryAt(made, now), happened), charged };
 		} catch (error) {
 			return refusalFrom(error);
 		}
@@ -200,7 +196,8 @@ export class GenerationService {
 
 	/**
 	 * Returns the response to a delayed request. If its key was revoked in the meantime, the request fails (spec 5.5)
-	 * and its generation is removed, because a 401 means that nothing was created. A connected app has no key.
+	 * and the generation that it created is removed, because a 401 means that nothing was charged. A connected app has no
+	 * key.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
 		if (request.caller?.connection) return reply;
@@ -212,7 +209,7 @@ export class GenerationService {
 			const { record } = reply;
 			const refusal = refusalFrom(error);
 			if (record) record.status = refusal.status;
-			if (record?.on === 'create') this.ledger.undo(record.generationId);
+			if (record && reply.charged) this.ledger.undo(record.generationId);
 			return { ...refusal, record };
 		}
 	}
