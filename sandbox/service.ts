@@ -3,7 +3,7 @@ import type { Caller } from './accounts/accounts';
 import { authenticate } from './accounts/authentication';
 import { ConnectedApps } from './accounts/connected-apps';
 import { Books } from './books/books';
-import { listModels } from './models/catalogue';
+import { modelsReply } from './models/reply';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
 import { createGeneration, createOnce, refreshUrl, rememberKey } from './generations/creation';
@@ -222,19 +222,12 @@ export class GenerationService {
 		record: RequestRecord,
 	): Reply {
 		if (route.on === 'status') return this.status(caller, route.id, now, record);
-		if (route.on === 'models') return this.models(request.query?.type ?? 'all');
+		if (route.on === 'models') {
+			return modelsReply(request.query?.type ?? 'all', this.workshop.timeScale);
+		}
 		if (route.on === 'other') throw new ServiceError('not_found');
 		if (route.view === 'balance') return answer(200, creditBalance(caller.account), '');
 		return answer(200, creditSummary(caller.account, this.ledger.all, now), '');
-	}
-
-	private models(type: string): Reply {
-		if (type !== 'all' && type !== 'image' && type !== 'video') {
-			const message = 'type must be image, video or all.';
-			throw new ServiceError('invalid_parameter', message, 'type');
-		}
-		const data = listModels(type, this.workshop.timeScale);
-		return answer(200, { object: 'list', data }, `${data.length} models`);
 	}
 
 	/** Handles a status request (spec 4.3). Another account's generation is treated as unknown. */
@@ -255,9 +248,14 @@ export class GenerationService {
 		this.accounts.account(account).occupied = count;
 	}
 
+	/** Refunds the generations that have failed by now. Call this before reading or setting balances. */
+	settle(): void {
+		this.ledger.settle(this.clock.now());
+	}
+
 	/** Returns the number of an account's generations in progress, including those started elsewhere. */
 	runningOf(account: string): number {
-		this.ledger.settle(this.clock.now());
+		this.settle();
 		return this.ledger.runningOf(this.accounts.account(account));
 	}
 
