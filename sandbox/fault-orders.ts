@@ -1,6 +1,6 @@
 import { isErrorName } from './basics/errors';
 import { isObject } from './basics/fields';
-import type { FaultAction, FaultOrder, FaultTarget } from './faults';
+import type { FaultAction, FaultOrder, FaultTarget } from './fault-types';
 
 type Check = (value: unknown) => boolean;
 type Shape = Readonly<Record<string, Check>>;
