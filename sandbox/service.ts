@@ -3,15 +3,15 @@ import type { Caller } from './accounts/accounts';
 import { authenticate } from './accounts/authentication';
 import { ConnectedApps } from './accounts/connected-apps';
 import { Books } from './books/books';
-import { listModels } from './models/catalogue';
+import { modelsReply } from './models/reply';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
-import { createGeneration, createOnce, outputPath } from './generations/creation';
+import { createGeneration, createOnce, refreshUrl, rememberKey } from './generations/creation';
 import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
 import { ServiceError } from './basics/errors';
-import { FaultQueue } from './faults';
+import { bearsOnGeneration, FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
 import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
@@ -59,10 +59,6 @@ export interface ServiceOptions {
 	storageOrigin?: string;
 }
 
-function bearsOnGeneration({ kind }: FaultAction): boolean {
-	return kind === 'fail' || kind === 'end' || kind === 'seconds';
-}
-
 /**
  * Implements the service of the spec as plain synchronous code with a clock. States are derived from the time, so a
  * thousand generations can start and end between two ticks of a virtual clock.
@@ -108,6 +104,10 @@ export class GenerationService {
 			rejections: new Map(),
 			repeats: options.honorsIdempotencyKeys ? new Map() : null,
 		};
+		for (const generation of this.ledger.all) {
+			rememberKey(this.workshop, generation);
+			this.apps.reserve(generation.caller.name);
+		}
 	}
 
 	/** Handles one request to the service's origin (spec 4). Never throws. */
@@ -175,14 +175,20 @@ export class GenerationService {
 			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
-			const create = () => createGeneration(this.workshop, caller, route.type, body, now, action);
+			const create = (idempotencyKey: string | null) =>
+				createGeneration(this.workshop, caller, route.type, body, now, {
+					ordered: action,
+					idempotencyKey,
+				});
 			const { made, charged } = createOnce(this.workshop, caller, request.headers, create);
 			record.generationId = made.id;
+			// The URL of a repeated request can have expired.
+			refreshUrl(this.workshop, made, now);
 			const changed = (one: Generation) => this.ledger.changed(one);
 			if (charged > 0) void fetchInputs(made, this.fetching, this.clock, changed);
 			const { balance, name } = caller.account;
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
-			return answer(200, entryAt(made, now), happened);
+			return { ...answer(200, entryAt(made, now), happened), charged };
 		} catch (error) {
 			return refusalFrom(error);
 		}
@@ -190,7 +196,8 @@ export class GenerationService {
 
 	/**
 	 * Returns the response to a delayed request. If its key was revoked in the meantime, the request fails (spec 5.5)
-	 * and its generation is removed, because a 401 means that nothing was created. A connected app has no key.
+	 * and the generation that it created is removed, because a 401 means that nothing was charged. A connected app has no
+	 * key.
 	 */
 	late(request: ServiceRequest, reply: Reply): Reply {
 		if (request.caller?.connection) return reply;
@@ -202,7 +209,7 @@ export class GenerationService {
 			const { record } = reply;
 			const refusal = refusalFrom(error);
 			if (record) record.status = refusal.status;
-			if (record?.on === 'create') this.ledger.undo(record.generationId);
+			if (record && reply.charged) this.ledger.undo(record.generationId);
 			return { ...refusal, record };
 		}
 	}
@@ -215,19 +222,12 @@ export class GenerationService {
 		record: RequestRecord,
 	): Reply {
 		if (route.on === 'status') return this.status(caller, route.id, now, record);
-		if (route.on === 'models') return this.models(request.query?.type ?? 'all');
+		if (route.on === 'models') {
+			return modelsReply(request.query?.type ?? 'all', this.workshop.timeScale);
+		}
 		if (route.on === 'other') throw new ServiceError('not_found');
 		if (route.view === 'balance') return answer(200, creditBalance(caller.account), '');
 		return answer(200, creditSummary(caller.account, this.ledger.all, now), '');
-	}
-
-	private models(type: string): Reply {
-		if (type !== 'all' && type !== 'image' && type !== 'video') {
-			const message = 'type must be image, video or all.';
-			throw new ServiceError('invalid_parameter', message, 'type');
-		}
-		const data = listModels(type, this.workshop.timeScale);
-		return answer(200, { object: 'list', data }, `${data.length} models`);
 	}
 
 	/** Handles a status request (spec 4.3). Another account's generation is treated as unknown. */
@@ -237,21 +237,10 @@ export class GenerationService {
 			throw new ServiceError('generation_not_found', `Generation not found: ${id}.`, 'id');
 		}
 		record.generationId = id;
-		this.refreshUrl(generation, now);
+		refreshUrl(this.workshop, generation, now);
 		const entry = entryAt(generation, now);
 		const refund = generation.refunded > 0 ? `, refunded ${generation.refunded}` : '';
 		return answer(200, entry, `${entry.status}${refund}`);
-	}
-
-	/** Replaces a URL that has less than a tenth of its lifetime left (spec 4.3). */
-	private refreshUrl(generation: Generation, now: number): void {
-		if (generation.urlExpiresAt - now > this.urlLifetimeSeconds * 100) return;
-		const path = outputPath(generation.id, generation.model.type);
-		const { presigner } = this.workshop;
-		const lifetime = this.urlLifetimeSeconds;
-		const signed = presigner.sign(this.storageOrigin, path, now, lifetime);
-		generation.url = signed.url;
-		generation.urlExpiresAt = signed.expiresAt;
 	}
 
 	/** Sets how many of the account's slots other origins use (spec 8.1). Throws if the account is unknown. */
@@ -259,9 +248,14 @@ export class GenerationService {
 		this.accounts.account(account).occupied = count;
 	}
 
+	/** Refunds the generations that have failed by now. Call this before reading or setting balances. */
+	settle(): void {
+		this.ledger.settle(this.clock.now());
+	}
+
 	/** Returns the number of an account's generations in progress, including those started elsewhere. */
 	runningOf(account: string): number {
-		this.ledger.settle(this.clock.now());
+		this.settle();
 		return this.ledger.runningOf(this.accounts.account(account));
 	}
 
@@ -281,7 +275,7 @@ export class GenerationService {
 	/** Returns a valid presigned URL of the generation's output, or undefined if the id is unknown. */
 	outputUrl(id: string): string | undefined {
 		const generation = this.ledger.find(id);
-		if (generation) this.refreshUrl(generation, this.clock.now());
+		if (generation) refreshUrl(this.workshop, generation, this.clock.now());
 		return generation?.url;
 	}
 

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+	appendFileSync,
+	existsSync,
+	readFileSync,
+	renameSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+} from 'node:fs';
 import type { AccountBook, Caller } from '../accounts/accounts';
+import { isObject } from '../basics/fields';
 import type { Generation } from '../generations/generations';
 import { findModel } from '../models/catalogue';
 import type { Keeper, Ledger } from './ledger';
@@ -11,7 +20,8 @@ type KeptGeneration = Omit<Generation, 'caller' | 'model'> & {
 	caller: string;
 	model: string;
 };
-type Line = { v: 1; secret: string } | { generation: KeptGeneration } | { undone: string };
+type Entry = { generation: KeptGeneration } | { undone: string };
+type Line = { v: 1; secret: string } | Entry;
 
 /** Longer texts in a request are cut, such as the data of inline inputs. */
 const longestText = 2_000;
@@ -29,21 +39,48 @@ function kept({ caller, model, ...generation }: Generation): KeptGeneration {
 		caller: caller.name,
 		model: model.id,
 	};
-	return JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as KeptGeneration;
+	const short = JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as typeof copy;
+	// A part of it would not be found again.
+	return { ...short, idempotencyKey: generation.idempotencyKey };
 }
 
-/** Returns the lines of the file. The last one may be incomplete if the program was killed. */
-function linesOf(file: string): Line[] {
-	if (!existsSync(file)) return [];
-	return readFileSync(file, 'utf8')
-		.split('\n')
-		.flatMap((text) => {
-			try {
-				return text === '' ? [] : [JSON.parse(text) as Line];
-			} catch {
-				return [];
-			}
-		});
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+function secretIn(head: unknown): string | null {
+	return isObject(head) && head.v === 1 && typeof head.secret === 'string' ? head.secret : null;
+}
+
+function isEntry(line: unknown): line is Entry {
+	if (!isObject(line)) return false;
+	return typeof line.undone === 'string' || isObject(line.generation);
+}
+
+/**
+ * Reads the file. Throws if it is not one of the sandbox, or has a damaged line: it is rewritten at the start, and so
+ * would lose its content. Only the last line may be incomplete, because the program can be killed while it writes.
+ */
+function contentOf(file: string): { secret: string; entries: Entry[] } {
+	const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+	if (text === '') return { secret: randomUUID(), entries: [] };
+	const [head, ...rest] = text.split('\n');
+	const secret = secretIn(parsed(head));
+	if (secret === null) {
+		throw new Error(`${file} does not contain the books of a sandbox. It was not changed.`);
+	}
+	// What follows the last line break is incomplete, or nothing.
+	const last = parsed(rest.pop() ?? '');
+	const entries: Entry[] = rest.map((written, index) => {
+		const entry = parsed(written);
+		if (isEntry(entry)) return entry;
+		throw new Error(`Line ${index + 2} of ${file} is damaged. The file was not changed.`);
+	});
+	return { secret, entries: isEntry(last) ? [...entries, last] : entries };
 }
 
 /**
@@ -56,15 +93,17 @@ export class KeptBooks implements Keeper {
 	readonly secret: string;
 	private readonly generations = new Map<string, KeptGeneration>();
 
-	/** @param file is created if it is missing. Its folder must exist. */
+	/**
+	 * @param file is created if it is missing. Its folder must exist.
+	 * @throws if it contains anything but the books of a sandbox
+	 */
 	constructor(private readonly file: string) {
-		let secret: string | null = null;
-		for (const line of linesOf(file)) {
-			if ('secret' in line) secret = line.secret;
-			else if ('undone' in line) this.generations.delete(line.undone);
-			else this.generations.set(line.generation.id, line.generation);
+		const { secret, entries } = contentOf(file);
+		for (const entry of entries) {
+			if ('undone' in entry) this.generations.delete(entry.undone);
+			else this.generations.set(entry.generation.id, entry.generation);
 		}
-		this.secret = secret ?? randomUUID();
+		this.secret = secret;
 		this.rewrite();
 	}
 
@@ -83,6 +122,8 @@ export class KeptBooks implements Keeper {
 				...generation,
 				...{ caller: owner, model: found.model },
 				refunded: 0,
+				// Files of earlier releases have none.
+				idempotencyKey: generation.idempotencyKey ?? null,
 				// JSON has no Infinity: its files were still being fetched.
 				finishAt: (generation.finishAt as number | null) ?? generation.processingAt,
 				// The next status has a URL of the storage's present address.
@@ -105,7 +146,14 @@ export class KeptBooks implements Keeper {
 	}
 
 	private append(line: Line): void {
-		appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+		const before = statSync(this.file).size;
+		try {
+			appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+		} catch (error) {
+			// A full disk can take half a line, and the next one would continue it.
+			truncateSync(this.file, before);
+			throw error;
+		}
 	}
 
 	private rewrite(): void {

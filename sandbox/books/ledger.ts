@@ -19,13 +19,14 @@ export class Ledger {
 
 	/** Adds a generation and charges for it (spec 1.4). */
 	open(generation: Generation): void {
-		this.restore(generation);
+		// First, because a generation that cannot be stored is rejected, and must not be charged.
 		this.keeper?.write(generation);
+		this.restore(generation);
 	}
 
-	/** Call this when the end of a generation has changed. */
+	/** Call this when the end of a generation has changed. Ignores one that has been removed. */
 	changed(generation: Generation): void {
-		this.keeper?.write(generation);
+		if (this.byId.get(generation.id) === generation) this.keeper?.write(generation);
 	}
 
 	/** Adds a generation that is stored already. */
@@ -42,11 +43,11 @@ export class Ledger {
 	undo(id: string | null): void {
 		const generation = this.all.find((one) => one.id === id);
 		if (!generation) return;
+		this.keeper?.undo(generation.id);
 		if (generation.refunded === 0) this.refund(generation);
 		this.all.splice(this.all.indexOf(generation), 1);
 		this.byId.delete(generation.id);
 		this.running.delete(generation);
-		this.keeper?.undo(generation.id);
 	}
 
 	/** Advances to `now`: generations that have ended stop running, and failed ones are refunded. */

@@ -101,24 +101,48 @@ function secondsOf(
 	return generationTime({ model, prompt, index: ledger.all.length, random });
 }
 
+function repeatName({ account }: Caller, idempotencyKey: string): string {
+	return `${account.name} ${idempotencyKey}`;
+}
+
+/** Makes a restored generation the one of its idempotency key. */
+export function rememberKey({ repeats }: Workshop, generation: Generation): void {
+	const { caller, idempotencyKey } = generation;
+	if (idempotencyKey !== null) repeats?.set(repeatName(caller, idempotencyKey), generation);
+}
+
 /**
  * Creates a generation, or returns the one that the same `Idempotency-Key` created before. The spec does not name that
  * header, so the sandbox honors it only with a flag.
+ *
+ * @param create gets the key that the generation is created for, or null
  */
 export function createOnce(
 	workshop: Workshop,
 	caller: Caller,
 	headers: Readonly<Record<string, string | undefined>>,
-	create: () => Generation,
+	create: (idempotencyKey: string | null) => Generation,
 ): { made: Generation; charged: number } {
 	const idempotencyKey = headers['idempotency-key'];
-	const repeats = idempotencyKey ? workshop.repeats : null;
-	const name = `${caller.account.name} ${idempotencyKey}`;
-	const before = repeats?.get(name);
+	if (!idempotencyKey || !workshop.repeats) {
+		const made = create(null);
+		return { made, charged: made.charged };
+	}
+	const before = workshop.repeats.get(repeatName(caller, idempotencyKey));
 	if (before && workshop.ledger.find(before.id)) return { made: before, charged: 0 };
-	const made = create();
-	repeats?.set(name, made);
+	const made = create(idempotencyKey);
+	rememberKey(workshop, made);
 	return { made, charged: made.charged };
+}
+
+/** Replaces a URL that has less than a tenth of its lifetime left (spec 4.3). */
+export function refreshUrl(workshop: Workshop, generation: Generation, now: number): void {
+	const lifetime = workshop.urlLifetimeSeconds;
+	if (generation.urlExpiresAt - now > lifetime * 100) return;
+	const path = outputPath(generation.id, generation.model.type);
+	const signed = workshop.presigner.sign(workshop.storageOrigin(), path, now, lifetime);
+	generation.url = signed.url;
+	generation.urlExpiresAt = signed.expiresAt;
 }
 
 /**
@@ -131,7 +155,7 @@ export function createGeneration(
 	type: MediaType,
 	body: unknown,
 	now: number,
-	ordered: FaultAction | null,
+	{ ordered, idempotencyKey }: { ordered: FaultAction | null; idempotencyKey: string | null },
 ): Generation {
 	if (!caller.mayCreate) throw new ServiceError('forbidden');
 	if (caller.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
@@ -153,6 +177,7 @@ export function createGeneration(
 		request: body as Readonly<Record<string, unknown>>,
 		output: outputOf(valid, asked, workshop.random),
 		revisedPrompt: asked.revised ?? null,
+		idempotencyKey,
 		createdAt: now,
 		processingAt: now + Math.min(milliseconds * 0.2, 2000 / workshop.timeScale),
 		finishAt: now + milliseconds,

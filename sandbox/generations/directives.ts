@@ -23,31 +23,15 @@ export interface Directives {
 }
 
 const units: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
-const failPattern = /\[fail(-text)?(?::\s*([^\]]*))?\]/i;
-const refusePattern = /\[refuse:\s*(\w+)(?:\s+([^\]]*))?\]/i;
-const endPattern = /\[end:\s*([\w -]+?)\s*\]/i;
-const noUrlPattern = /\[no-url(?::\s*([^\]]*))?\]/i;
-const outputsPattern = /\[outputs:\s*(\d{1,2})\s*\]/i;
-const secondsPattern = /\[seconds:\s*(\d+(?:\.\d+)?)\s*\]/i;
-const sizePattern = /\[size:\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB)\s*\]/i;
-const rejectPattern = /\[reject:\s*(\w+)(?:\s+(\d+))?\s*\]/i;
-const revisePattern = /\[revise:\s*([^\]]+)\]/i;
-const anyPattern = new RegExp(
-	[
-		failPattern,
-		refusePattern,
-		endPattern,
-		noUrlPattern,
-		outputsPattern,
-		secondsPattern,
-		sizePattern,
-		rejectPattern,
-		revisePattern,
-	]
-		.map((each) => each.source)
-		.join('|'),
-	'gi',
-);
+
+/** A file is padded to this size at most. Larger numbers could not be written into its headers. */
+const largestFile = 100 * units.GB;
+
+/**
+ * Every text that can be a directive. It never reads past the next bracket, so that its time grows only with the length
+ * of the prompt: a prompt of a few kilobytes must not stop the sandbox.
+ */
+const anyPattern = /\[([a-z-]+)(?::([^\][]*))?\]/gi;
 
 /** What users can write into a prompt, for the page of the sandbox. */
 export const directiveHelp: ReadonlyArray<[written: string, effect: string]> = [
@@ -65,34 +49,63 @@ export const directiveHelp: ReadonlyArray<[written: string, effect: string]> = [
 /** The default reason of a failed generation. */
 export const defaultReason = 'The model provider could not make this output.';
 
+/** Reads the text after the colon, without surrounding blanks. Returns null if it is not valid. */
+type Reader = (text: string) => Omit<Directives, 'plain'> | null;
+
+function failAs(asText: boolean): Reader {
+	return (text) => ({ fail: { reason: text || defaultReason, asText } });
+}
+
+/** Returns a reader of texts that match a pattern. */
+function matching(
+	pattern: RegExp,
+	read: (found: RegExpExecArray) => Omit<Directives, 'plain'>,
+): Reader {
+	return (text) => {
+		const found = pattern.exec(text);
+		return found && read(found);
+	};
+}
+
+const readers: ReadonlyMap<string, Reader> = new Map([
+	['fail', failAs(false)],
+	['fail-text', failAs(true)],
+	[
+		'refuse',
+		matching(/^(\w+)(?:\s+([^]*))?$/, ([, code, reason]) => ({
+			fail: { reason: reason || defaultReason, asText: false, code },
+		})),
+	],
+	['end', matching(/^[\w -]+$/, ([end]) => ({ end }))],
+	['no-url', (text) => ({ withoutUrl: { reason: text || null } })],
+	['outputs', matching(/^\d{1,2}$/, ([count]) => ({ outputs: Number(count) }))],
+	['seconds', matching(/^\d+(?:\.\d+)?$/, ([seconds]) => ({ seconds: Number(seconds) }))],
+	[
+		'size',
+		matching(/^(\d+(?:\.\d+)?)\s*(KB|MB|GB)$/i, ([, count, unit]) => ({
+			bytes: Math.min(Math.round(Number(count) * units[unit.toUpperCase()]), largestFile),
+		})),
+	],
+	[
+		'reject',
+		matching(/^(\w+)(?:\s+(\d+))?$/, ([, code, times]) => ({
+			reject: { code, times: times ? Number(times) : Infinity },
+		})),
+	],
+	['revise', matching(/^[^]+$/, ([revised]) => ({ revised }))],
+]);
+
 /** Reads the directives of a prompt. All other text remains part of the prompt. */
 export function readDirectives(prompt: string): Directives {
 	// Fast path: most prompts have none, and property tests create thousands per second.
 	if (!prompt.includes('[')) return { plain: prompt };
-	const plain = prompt.replace(anyPattern, ' ').replace(/\s+/g, ' ').trim();
-	const directives: Directives = { plain };
-	const fail = failPattern.exec(prompt);
-	if (fail) directives.fail = { reason: fail[2]?.trim() || defaultReason, asText: !!fail[1] };
-	const refuse = refusePattern.exec(prompt);
-	if (refuse) {
-		const reason = refuse[2]?.trim() || defaultReason;
-		directives.fail = { reason, asText: false, code: refuse[1] };
-	}
-	const end = endPattern.exec(prompt);
-	if (end) directives.end = end[1];
-	const noUrl = noUrlPattern.exec(prompt);
-	if (noUrl) directives.withoutUrl = { reason: noUrl[1]?.trim() || null };
-	const outputs = outputsPattern.exec(prompt);
-	if (outputs) directives.outputs = Number(outputs[1]);
-	const seconds = secondsPattern.exec(prompt);
-	if (seconds) directives.seconds = Number(seconds[1]);
-	const size = sizePattern.exec(prompt);
-	if (size) directives.bytes = Math.round(Number(size[1]) * units[size[2].toUpperCase()]);
-	const reject = rejectPattern.exec(prompt);
-	if (reject) {
-		directives.reject = { code: reject[1], times: reject[2] ? Number(reject[2]) : Infinity };
-	}
-	const revise = revisePattern.exec(prompt);
-	if (revise) directives.revised = revise[1].trim();
-	return directives;
+	const read: Omit<Directives, 'plain'> = {};
+	const rest = prompt.replace(anyPattern, (written, name: string, text?: string) => {
+		const found = readers.get(name.toLowerCase())?.((text ?? '').trim());
+		if (!found) return written;
+		// The first of its kind applies. A refusal is a more specific failure.
+		Object.assign(read, found.fail?.code && !read.fail?.code ? found : { ...found, ...read });
+		return ' ';
+	});
+	return { ...read, plain: rest.replace(/\s+/g, ' ').trim() };
 }

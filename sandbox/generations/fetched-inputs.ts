@@ -39,5 +39,10 @@ export async function fetchInputs(
 		generation.failure = { reason, asText: false, code: 'input_not_fetched' };
 	}
 	generation.finishAt = missing ? clock.now() : Math.max(clock.now(), plannedEnd);
-	changed(generation);
+	try {
+		changed(generation);
+	} catch (error) {
+		// Nobody waits for this function: an error that it throws would end the process.
+		process.emitWarning(`The end of ${generation.id} could not be stored: ${String(error)}`);
+	}
 }

@@ -49,6 +49,8 @@ export interface Generation {
 	readonly output: Output;
 	/** The prompt as revised by the model, or null if it was used unchanged. */
 	readonly revisedPrompt: string | null;
+	/** The header `Idempotency-Key` of its request, or null if there was none, or the sandbox ignores it. */
+	readonly idempotencyKey: string | null;
 	readonly createdAt: number;
 	readonly processingAt: number;
 	finishAt: number;

@@ -22,6 +22,8 @@ const malformed = ['400 Bad Request', 'This is not a valid HTTP request.'] as co
 
 /** Writes a response to a connection that has no request, and closes it. */
 function refuseConnection(socket: Duplex, [status, message]: readonly [string, string]): void {
+	// Node.js removes its own listener before `connect`. A client that resets the connection would end the process.
+	socket.on('error', () => socket.destroy());
 	if (!socket.writable) return void socket.destroy();
 	const body = refusalBody(message);
 	const head = [

@@ -1,6 +1,6 @@
 import type { Express, Response } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
-import { isFaultOrder } from '../faults';
+import { isFaultOrder } from '../fault-orders';
 import { isObject } from '../basics/fields';
 import type { Fields } from '../basics/fields';
 import type { SignIn } from '../oauth/sign-in';
@@ -44,10 +44,12 @@ const reads: Readonly<Record<string, (service: GenerationService) => unknown>> =
 	books: ({ books }) => ({ generations: books.generations, totals: books.totals }),
 	requests: ({ requests }) => requests.all,
 	faults: ({ faults }) => faults.pending,
-	accounts: (service) =>
-		service.accounts
+	accounts: (service) => {
+		service.settle();
+		return service.accounts
 			.all()
-			.map((account) => ({ ...account, running: service.runningOf(account.name) })),
+			.map((account) => ({ ...account, running: service.runningOf(account.name) }));
+	},
 	apps: (service) => service.apps.all().map((app) => appEntry(service, app)),
 	keys: ({ accounts }) =>
 		accounts.keys().map(({ name, key, account, state }) => ({
@@ -69,7 +71,10 @@ function orderFaults(body: unknown, service: GenerationService): unknown {
 const writes: Readonly<Record<string, Handler>> = {
 	reset: (_body, service) => service.reset(),
 	occupy: (body, service) => service.occupy(textIn(body, 'account'), numberIn(body, 'count')),
-	accounts: (body, { accounts }) => {
+	accounts: (body, service) => {
+		const { accounts } = service;
+		// A refund that is due would otherwise be added to the new balance.
+		service.settle();
 		const account = accounts.account(textIn(body, 'account'));
 		if (body.credits !== undefined) accounts.setCredits(account.name, numberIn(body, 'credits'));
 		if (body.concurrency !== undefined) account.concurrency = numberIn(body, 'concurrency');

@@ -69,17 +69,19 @@ export async function deliver(response: Response, what: Reply): Promise<void> {
 		return;
 	}
 	const bytes = bodyBytes(what.body);
+	// Node.js writes no body in response to HEAD, so that repeating it would never wait for the client.
+	const endless = what.endless === true && response.req.method !== 'HEAD';
 	// Bypasses Express, which would add headers of its own.
-	const length = what.endless ? {} : { 'content-length': bytes.length };
+	const length = endless ? {} : { 'content-length': bytes.length };
 	response.writeHead(what.status, { ...what.headers, ...length });
-	if (!what.pace && !what.endless) {
+	if (!what.pace && !endless) {
 		if (what.record) what.record.bytes = bytes.length;
 		response.end(bytes);
 		return;
 	}
 	response.flushHeaders();
 	try {
-		await writeBody(response, what.endless ? forEver(bytes) : [bytes], what);
+		await writeBody(response, endless ? forEver(bytes) : [bytes], what);
 		response.end();
 	} catch {
 		// The client disconnected early. That is not an error, but the response is incomplete.

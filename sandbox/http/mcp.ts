@@ -13,6 +13,7 @@ import { authenticate, hasKeyForm } from '../accounts/authentication';
 import { errorAnswer, ServiceError } from '../basics/errors';
 import { jsonText } from '../basics/json';
 import { bearerOf } from '../books/requests';
+import { flawOfBatch } from '../mcp/batch';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
 import { connectorAt, connectorPaths } from '../oauth/connector';
@@ -63,9 +64,10 @@ function unauthorized(
 	return { status, headers, body: JSON.stringify(body), happened: row };
 }
 
-/** Returns the response to a body that cannot be read, as JSON-RPC requires it. */
-function unreadable(why: string): Answer {
-	const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${why}` };
+/** Returns the response to a body as a whole that is rejected, as JSON-RPC requires it. */
+function rejected(code: ProtocolErrorCode, why: string): Answer {
+	const kind = code === ProtocolErrorCode.ParseError ? 'Parse error' : 'Invalid request';
+	const error = { code, message: `${kind}: ${why}` };
 	const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
 	return { status: 400, headers: json, body, happened: why };
 }
@@ -118,14 +120,17 @@ async function answerMcp(
 	try {
 		text = jsonText(bytes as Uint8Array);
 	} catch (error) {
-		return unreadable((error as SyntaxError).message);
+		return rejected(ProtocolErrorCode.ParseError, (error as SyntaxError).message);
 	}
+	const parsed = parsedOr(text);
+	const flaw = flawOfBatch(parsed);
+	if (flaw !== null) return rejected(ProtocolErrorCode.InvalidRequest, flaw);
 	const headers = Object.entries(sent).map(([name, value]) => [name, String(value)]);
 	const request = new Request('http://sandbox.invalid/mcp', { method, headers, body: text });
 	const lines: string[] = [];
 	const connection = new McpConnection(service, caller, sent.authorization);
 	const create = (): Server => createMcpServer(connection, (line) => lines.push(line));
-	const response = await serve(request, parsedOr(text), create);
+	const response = await serve(request, parsed, create);
 	return {
 		status: response.status,
 		headers: Object.fromEntries(response.headers),

@@ -67,7 +67,9 @@ function sightOf(entry: BookEntry, service: GenerationService): string {
 	if (state === 'failed') return '<div class="blank failed">failed, refunded</div>';
 	if (state !== 'completed') {
 		const seconds = Math.ceil((entry.finishes - service.clock.now()) / 1000);
-		return `<div class="blank ${state}">${state}<br>${seconds} s left</div>`;
+		// While its input files are fetched, nobody knows when it will end.
+		const left = Number.isFinite(seconds) ? `${seconds} s left` : 'end not known yet';
+		return `<div class="blank ${state}">${state}<br>${left}</div>`;
 	}
 	if (type === 'video') {
 		return (

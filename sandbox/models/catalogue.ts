@@ -58,7 +58,9 @@ export function listModels(type: MediaType | 'all', timeScale = 1): ModelEntry[]
 		.map((entry) => ({ ...entry, avg_speed_seconds: entry.avg_speed_seconds / timeScale }));
 }
 
-/** Returns the price of a video in whole credits, rounded up. */
+/** Returns the price of a video in whole credits, rounded up, and at least 1. */
 export function videoPrice(model: VideoModel, resolution: Resolution, seconds: number): number {
-	return Math.ceil(model.creditsPerSecond * priceFactors[resolution] * seconds);
+	const price = model.creditsPerSecond * priceFactors[resolution] * seconds;
+	// 25 * 4.4 is slightly above 110.
+	return Math.max(1, Math.ceil(Math.round(price * 1e6) / 1e6));
 }

@@ -24,6 +24,8 @@ export interface Reply {
 	pace?: Pace;
 	/** Repeats the body until the client disconnects. */
 	endless?: boolean;
+	/** Credits that this request has charged. 0 if it returns a generation that exists already. */
+	charged?: number;
 	/** For the log. */
 	happened: string;
 	record?: RequestRecord;

@@ -33,6 +33,20 @@ describe('credits', () => {
 		});
 	});
 
+	it.each([
+		[4.4, 110],
+		[4.41, 111],
+		[2.2, 55],
+		[0.000_000_001, 1],
+	])(
+		'for a video of %d seconds are rounded up, but not their floating-point error',
+		(duration, price) => {
+			const sandbox = new VirtualSandbox();
+			sandbox.video({ model: 'pinhole-cinema-2', duration });
+			expect(sandbox.service.books.totals.charged).toBe(price);
+		},
+	);
+
 	it('used more than 30 days ago are not in the summary', () => {
 		const sandbox = new VirtualSandbox();
 		sandbox.created();

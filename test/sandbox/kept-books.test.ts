@@ -99,6 +99,23 @@ it('a line that was cut off when the program was killed costs only itself', asyn
 	expect(sandbox.books.totals.created).toBe(2);
 });
 
+it('an app that connects after a restart has used nothing yet', async () => {
+	const connect = (title: string) => {
+		const { accounts, apps } = sandbox.service;
+		return apps.connect(title, title, accounts.account('main'), 0);
+	};
+	const body = { model: 'lumen-turbo', prompt: 'A boat' };
+	const request = { method: 'POST', path: '/v1/images/generations', headers: {}, body };
+	connect('first');
+	sandbox.service.handle({ ...request, caller: connect('second') });
+	await restart();
+	const { name } = connect('another');
+	expect([name, sandbox.books.usedInDay(name)]).toEqual(['app-3', 0]);
+	expect(sandbox.books.usedInDay('app-2')).toBe(1);
+	sandbox.reset();
+	expect(connect('first').name).toBe('app-1');
+});
+
 it('forgets everything after a reset', async () => {
 	await create('A boat');
 	sandbox.reset();

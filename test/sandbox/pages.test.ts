@@ -55,6 +55,13 @@ describe('the status page', () => {
 		expect(html).toContain('1 credit, refunded');
 	});
 
+	it('does not name a time for a generation whose end is not known', async () => {
+		await createOverHttp(sandbox, { prompt: `[seconds: ${'9'.repeat(400)}]` });
+		const html = await shown();
+		expect(html).toContain('pending<br>end not known yet');
+		expect(html).not.toContain('Infinity');
+	});
+
 	it('shows the Base URL and every key to copy', async () => {
 		const html = await shown();
 		for (const text of [sandbox.url, ...Object.values(sandbox.keys)]) {

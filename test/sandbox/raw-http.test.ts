@@ -1,4 +1,8 @@
 /** Requests that no HTTP client sends, written to the connection byte by byte. */
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect } from 'node:net';
+import { createOrderlyServer } from '../../sandbox/http/connections';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { getBytes } from '../../tools/http';
@@ -162,6 +166,19 @@ describe('a request that is not HTTP', () => {
 			param: null,
 		});
 		expect(answers[0].headers).toContain('connection: close');
+	});
+
+	it('is not the end of the sandbox if the client resets the connection: a tunnel', async () => {
+		const server = createOrderlyServer(() => undefined).listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+		// Before the response is written, so that writing it fails.
+		server.prependOnceListener('connect', () => client.resetAndDestroy());
+		client.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+		const [, socket] = (await once(server, 'connect')) as [unknown, Socket];
+		if (!socket.closed) await once(socket, 'close');
+		expect(socket.destroyed).toBe(true);
+		server.close();
 	});
 
 	it('in its body is rejected with a body, and nothing is charged', async () => {
