@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../tools/start/start';
 import { claimFolder } from '../../tools/start/claim';
+import { keepSandboxPort, lastSandboxPort } from '../../tools/start/sandbox-port';
 
 let folder: string;
 const said: string[] = [];
@@ -43,4 +44,12 @@ it('a folder of an earlier version is used, and the user is told why', async () 
 it('a folder that cannot be created is an error that names --data', async () => {
 	await writeFile(join(folder, 'file'), '');
 	expect(() => claimFolder(join(folder, 'file', 'data'), say)).toThrow('--data');
+});
+
+it('the sandbox has the port of the last start again, which the examples in n8n contain', async () => {
+	expect(lastSandboxPort(folder)).toBe(8787);
+	keepSandboxPort(folder, 'http://127.0.0.1:20123');
+	expect(lastSandboxPort(folder)).toBe(20123);
+	await writeFile(join(folder, 'sandbox-port.json'), 'x');
+	expect(lastSandboxPort(folder)).toBe(8787);
 });

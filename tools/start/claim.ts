@@ -4,7 +4,14 @@ import { Trouble } from '../trouble';
 import { orTrouble } from './lock';
 
 /** Files that `npm start` keeps in its data folder. `--forget` deletes them. */
-export const keptFiles = ['.n8n', 'sandbox-books.jsonl', 'sandbox.log', 'n8n.log', 's3'];
+export const keptFiles = [
+	'.n8n',
+	'sandbox-books.jsonl',
+	'sandbox-port.json',
+	'sandbox.log',
+	'n8n.log',
+	's3',
+];
 
 /** Its presence says that the files above belong to `npm start`. */
 const marker = 'made-by-npm-start.txt';

@@ -20,6 +20,7 @@ import type { StandInAccount } from '../stand-ins';
 import { claimFolder, keptFiles } from './claim';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
+import { keepSandboxPort, lastSandboxPort } from './sandbox-port';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 import { reloading, watchNodes } from './watch';
@@ -101,8 +102,8 @@ async function forget(data: string): Promise<void> {
 async function openSandbox(options: StartOptions): Promise<Sandbox> {
 	try {
 		const log = openLog(join(options.data, 'sandbox.log'));
-		return await startSandbox({
-			port: options.sandboxPort ?? (await usualPort(8787)),
+		const sandbox = await startSandbox({
+			port: options.sandboxPort ?? (await usualPort(lastSandboxPort(options.data))),
 			storagePort: options.storagePort ?? (await usualPort(8788)),
 			timeScale: options.timeScale,
 			seed: Date.now() % 2 ** 31,
@@ -110,6 +111,8 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			fetchInputs: { loopback: true, ca: proxyCertificate },
 			log: (line) => log.write(`${line}\n`),
 		});
+		keepSandboxPort(options.data, sandbox.url);
+		return sandbox;
 	} catch (error) {
 		throw portTrouble(error, '--sandbox-port', '--storage-port');
 	}
