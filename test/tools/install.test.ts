@@ -66,20 +66,22 @@ it('the dependencies are installed when they are missing or have changed, and on
 	expect(broken.code).toBe(1);
 });
 
-it.each([{ npm_config_legacy_peer_deps: 'true' }, { npm_config_omit: 'optional,peer' }])(
-	'the dependencies are installed once with the npm setting %j',
-	async (env) => {
-		await depend({
-			one: { version: '1.0.0', peerDependencies: { two: '*' } },
-			two: { version: '1.0.0', lock: { peer: true } },
-			three: { version: '1.0.0', os: [process.platform], lock: { optional: true } },
-		});
-		expect(await install(env)).toMatchObject({ code: 0 });
-		expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
-		expect(await readFile(manifestOf('three'), 'utf8')).toContain('1.0.0');
-		expect(await install(env)).toEqual({ code: 0, said: '' });
-	},
-);
+const settings: Array<Record<string, string>> = [
+	{ npm_config_legacy_peer_deps: 'true' },
+	{ npm_config_omit: 'optional,peer' },
+];
+
+it.each(settings)('the dependencies are installed once with the npm setting %j', async (env) => {
+	await depend({
+		one: { version: '1.0.0', peerDependencies: { two: '*' } },
+		two: { version: '1.0.0', lock: { peer: true } },
+		three: { version: '1.0.0', os: [process.platform], lock: { optional: true } },
+	});
+	expect(await install(env)).toMatchObject({ code: 0 });
+	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
+	expect(await readFile(manifestOf('three'), 'utf8')).toContain('1.0.0');
+	expect(await install(env)).toEqual({ code: 0, said: '' });
+});
 
 it('an installation that npm reports but did not make is an error', async () => {
 	await depend({ one: { version: '1.0.0' } });
