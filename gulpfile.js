@@ -53,5 +53,6 @@ async function generationSchemas() {
 
 exports.clean = clean;
 exports.assets = assets;
-exports.build = series(clean, compile, assets, generationSchemas);
+// The compiler is last: a build counts as complete when the compiled files exist (tools/build.ts).
+exports.build = series(clean, assets, generationSchemas, compile);
 exports.default = exports.build;

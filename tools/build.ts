@@ -11,6 +11,8 @@ const sources = [
 	'credentials',
 	'nodes',
 	'icons',
+	'tools/output-schema.ts',
+	'tools/asset-rules.mjs',
 	'gulpfile.js',
 	'package.json',
 	'tsconfig.json',

@@ -2,6 +2,9 @@
 // Runs commands at the same time. The first failure ends the others. The last line sums up what their last lines count.
 import concurrently from 'concurrently';
 
+// The commands inherit that the dependencies were checked, and do not install them at the same time.
+import './install.mjs';
+
 const { commands, result } = concurrently(process.argv.slice(2), {
 	group: true,
 	prefix: 'none',

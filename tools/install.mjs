@@ -1,4 +1,4 @@
-// node tools/install.mjs, or imported before a program: runs `npm ci` if node_modules does not match the lock file.
+// node tools/install.mjs, or imported: runs `npm ci` if node_modules does not match the lock file.
 // It imports no packages, because none may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,6 +7,12 @@ import { fileURLToPath } from 'node:url';
 import './no-proxy.cjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Tells child processes which folder was checked. Parallel children would otherwise run `npm ci` at the same time. */
+const checkedVariable = 'MEDIA_DEPENDENCIES_CHECKED_IN';
+
+/** The first minor version that the locked packages support, by major version. Later major versions are all supported. */
+const firstMinor = { 20: 19, 22: 13 };
 
 function read(file) {
 	return JSON.parse(readFileSync(`${root}${file}`, 'utf8'));
@@ -17,29 +23,63 @@ function fail(message) {
 	process.exit(1);
 }
 
-/** npm writes its own lock file when an installation is complete. Packages for other platforms are missing in it. */
-function isInstalled() {
-	if (!existsSync(`${root}node_modules/.package-lock.json`)) return false;
-	const present = read('node_modules/.package-lock.json').packages;
-	return Object.entries(read('package-lock.json').packages).every(
-		([path, { version, link, optional, devOptional }]) =>
-			path === '' ||
-			link ||
-			(present[path] ? present[path].version === version : optional || devOptional),
+/** Returns true if npm installs a package with these restrictions on this machine. */
+function fitsMachine({ os, cpu, libc }) {
+	const allows = (list, value) =>
+		!list ||
+		(list.some((one) => one[0] === '!') ? !list.includes(`!${value}`) : list.includes(value));
+	if (!allows(os, process.platform) || !allows(cpu, process.arch)) return false;
+	// The report takes a while, and few packages need it.
+	return (
+		!libc || allows(libc, process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl')
 	);
 }
 
-const wanted = Number(/\d+/.exec(read('package.json').engines.node)[0]);
-if (Number(process.versions.node.split('.')[0]) < wanted) {
-	fail(`Node.js ${wanted} or newer is required. You are using ${process.versions.node}.`);
+/**
+ * Compares the lock file with npm's own one, which it writes when an installation is complete. Packages for other
+ * platforms may be in it, although they are not installed. If node_modules comes from another platform, those for this
+ * machine are missing.
+ */
+function isInstalled() {
+	if (!existsSync(`${root}node_modules/.package-lock.json`)) return false;
+	const present = read('node_modules/.package-lock.json').packages;
+	return Object.entries(read('package-lock.json').packages).every(([path, entry]) => {
+		const { version, link, optional, devOptional, os, cpu, libc } = entry;
+		if (path === '' || link) return true;
+		const restricted = optional && (os || cpu || libc);
+		if (restricted) return !fitsMachine(entry) || existsSync(`${root}${path}/package.json`);
+		return present[path] ? present[path].version === version : optional || devOptional;
+	});
 }
-if (!isInstalled()) {
+
+/** Runs `npm ci` with the settings that isInstalled relies on, whatever the user's .npmrc says. */
+function install() {
 	console.error(
 		'Installing the dependencies (npm ci). This takes a few minutes, and happens once.',
 	);
 	// With NODE_ENV=production, npm would omit the dev dependencies.
-	const args = ['ci', '--ignore-scripts', '--include=dev', '--prefer-offline'];
+	const included = ['--include=dev', '--include=optional', '--include=peer'];
+	const layout = [
+		'--legacy-peer-deps=false',
+		'--engine-strict=false',
+		'--install-strategy=hoisted',
+	];
+	const args = ['ci', '--ignore-scripts', '--prefer-offline', ...included, ...layout];
 	const shell = process.platform === 'win32';
 	const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell });
 	if (status !== 0) fail('The dependencies could not be installed: see the message of npm above.');
+	if (isInstalled()) return;
+	fail(
+		'npm ci ended without an error, but node_modules does not match package-lock.json. A setting of npm may be the ' +
+			'reason: npm config list shows all of them.',
+	);
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || minor < (firstMinor[major] ?? 0)) {
+	fail(`Node.js 20.19, 22.13, or newer is required. You are using ${process.versions.node}.`);
+}
+if (process.env[checkedVariable] !== root) {
+	if (!isInstalled()) install();
+	process.env[checkedVariable] = root;
 }

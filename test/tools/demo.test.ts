@@ -46,7 +46,7 @@ async function demo(
 	args: string[],
 	onOutput: (child: ChildProcess, said: string) => void = () => undefined,
 ): Promise<Ended> {
-	const [, ...command] = scripts.demo.split(' ');
+	const [, ...command] = (scripts.demo.split(' && ').at(-1) as string).split(' ');
 	const child = spawn(process.execPath, [...command, ...args], {
 		cwd: copy,
 		env: { ...process.env, TMPDIR: scratch },

@@ -1,42 +1,10 @@
 /** The scripts of package.json: what they have in common. */
-import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { runNode as node } from './run-node';
 
 const root = resolve(__dirname, '../..');
 const tools = join(root, 'tools');
-
-interface Ended {
-	code: number;
-	said: string;
-}
-
-interface Options {
-	cwd?: string;
-	env?: Record<string, string>;
-	/** Receives the process id and all of the output so far. */
-	onOutput?: (pid: number, said: string) => void;
-}
-
-/** Runs Node.js until it ends, without proxy settings of this machine. */
-async function node(args: string[], { cwd = root, env, onOutput }: Options = {}): Promise<Ended> {
-	const child = spawn(process.execPath, args, {
-		cwd,
-		env: { ...process.env, NO_PROXY: undefined, no_proxy: undefined, ...env },
-		detached: true,
-	});
-	let said = '';
-	for (const stream of [child.stdout, child.stderr]) {
-		stream.on('data', (chunk: Buffer) => {
-			said += chunk.toString();
-			onOutput?.(child.pid as number, said);
-		});
-	}
-	return await new Promise((done) =>
-		child.once('close', (code) => done({ code: code ?? -1, said })),
-	);
-}
 
 it.each([
 	[{ HTTP_PROXY: 'http://proxy:3128' }, '127.0.0.1,localhost'],
@@ -45,48 +13,6 @@ it.each([
 	const shown = "['HTTP_PROXY', 'NO_PROXY', 'no_proxy'].map((name) => process.env[name]).join(' ')";
 	const { said } = await node(['--import', './tools/install.mjs', '-p', shown], { env });
 	expect(said.trim()).toBe(`${env.HTTP_PROXY} ${hosts} ${hosts}`);
-});
-
-it('the dependencies are installed when they are missing or have changed, and only then', async () => {
-	const folder = await mkdtemp(join(tmpdir(), 'install-test-'));
-	const install = async () => await node(['tools/install.mjs'], { cwd: folder });
-	/** A lock file with one package, which is a folder. */
-	const lock = async (version: string) => {
-		const dependencies = { one: 'file:one' };
-		const one = { version, resolved: 'file:one' };
-		const packages = { '': { name: 'x', dependencies }, 'node_modules/one': one };
-		await writeFile(join(folder, 'one/package.json'), JSON.stringify({ name: 'one', version }));
-		await writeFile(
-			join(folder, 'package.json'),
-			JSON.stringify({ name: 'x', engines: { node: '>=20' }, dependencies }),
-		);
-		await writeFile(
-			join(folder, 'package-lock.json'),
-			JSON.stringify({ name: 'x', lockfileVersion: 3, packages }),
-		);
-		await writeFile(join(folder, '.npmrc'), 'install-links=true\n');
-	};
-	try {
-		await mkdir(join(folder, 'one'));
-		await mkdir(join(folder, 'tools'));
-		for (const file of ['install.mjs', 'no-proxy.cjs']) {
-			await cp(join(tools, file), join(folder, 'tools', file));
-		}
-		await lock('1.0.0');
-		const first = await install();
-		expect(first).toMatchObject({ code: 0, said: expect.stringContaining('Installing') });
-		expect(await install()).toEqual({ code: 0, said: '' });
-		await lock('2.0.0');
-		await install();
-		const installed = await readFile(join(folder, 'node_modules/one/package.json'), 'utf8');
-		expect(installed).toContain('2.0.0');
-		await writeFile(join(folder, 'package-lock.json'), '{ "packages": { "node_modules/y": {} } }');
-		const broken = await install();
-		expect(broken.said).toContain('could not be installed');
-		expect(broken.code).toBe(1);
-	} finally {
-		await rm(folder, { recursive: true });
-	}
 });
 
 describe('commands that run in parallel', () => {

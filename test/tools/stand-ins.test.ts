@@ -7,6 +7,7 @@ import { http } from '../../tools/http';
 import { openStandIns } from '../../tools/stand-ins';
 import { assist } from '../../tools/stand-ins/assistant';
 import type { ChatMessage } from '../../tools/stand-ins/chat-model';
+import { ObjectStorage } from '../../tools/stand-ins/object-storage';
 import { Telegram } from '../../tools/stand-ins/telegram';
 
 const says = (role: ChatMessage['role'], content: string): ChatMessage => ({ role, content });
@@ -86,6 +87,13 @@ it('passes n8n’s tests of the credentials, and keeps its objects for the next 
 	expect((await http.get(bucket)).status).toBe(200);
 	await first.close();
 	await rm(folder, { recursive: true });
+});
+
+it('ends the others if one cannot be opened', async () => {
+	jest.spyOn(ObjectStorage, 'open').mockRejectedValueOnce(new Error('No room'));
+	const closed = jest.spyOn(Telegram.prototype, 'close');
+	await expect(openStandIns('unused')).rejects.toThrow('No room');
+	expect(closed).toHaveBeenCalledTimes(1);
 });
 
 it('shows what was sent to Telegram, and escapes the caption', async () => {

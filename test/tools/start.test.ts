@@ -49,22 +49,28 @@ describe('the options', () => {
 	});
 });
 
-it('names the options for a port that is taken', async () => {
-	const server = createServer();
-	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-	const { port } = server.address() as AddressInfo;
-	const options = { sandboxPort: port, timeScale: 10, data: folder };
-	const { signal } = new AbortController();
-	const root = resolve(__dirname, '../..');
-	const trouble = await start(root, options, () => undefined, signal).catch((error) => error);
-	server.close();
-	expect(trouble).toEqual(
-		new Trouble(
-			`Port ${port} is taken by another program. Choose another one, or leave --sandbox-port and ` +
-				'--storage-port out: then a free one is used.',
-		),
-	);
-});
+it.each([
+	['sandboxPort', '--sandbox-port and --storage-port'],
+	['port', '--port'],
+])(
+	'names the options for a taken %s before anything is built or installed',
+	async (option, named) => {
+		const server = createServer();
+		await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+		const { port } = server.address() as AddressInfo;
+		const options = { [option]: port, timeScale: 10, data: folder };
+		const { signal } = new AbortController();
+		const root = resolve(__dirname, '../..');
+		const trouble = await start(root, options, () => undefined, signal).catch((error) => error);
+		server.close();
+		expect(trouble).toEqual(
+			new Trouble(
+				`Port ${port} is taken by another program. Choose another one, or leave ${named} out: then a ` +
+					'free one is used.',
+			),
+		);
+	},
+);
 
 describe('the data', () => {
 	it('is used by one n8n at a time', async () => {
@@ -82,6 +88,11 @@ describe('the data', () => {
 		new DataLock(folder).release();
 		await writeFile(join(folder, 'running.json'), '[12');
 		new DataLock(folder).release();
+	});
+
+	it('cannot be in a folder that cannot be written', async () => {
+		await writeFile(join(folder, 'file'), '');
+		expect(() => new DataLock(join(folder, 'file', 'data'))).toThrow(Trouble);
 	});
 
 	it('is locked as long as n8n runs, even without the process that started it', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { Trouble } from '../trouble';
 
 /** A release of n8n: the current one, or one of the older ones that the nodes also support. */
 export type Release = 'current' | 'last-1' | 'first-2' | 'first-tables';
@@ -16,7 +17,7 @@ export interface Installation {
 
 /**
  * Returns the n8n of a folder in `releases/`, and installs it first if it is missing. Prints progress to stderr. Throws
- * if it cannot be installed, with the reason on stderr.
+ * `Trouble` if it cannot be installed, with the reason on stderr.
  *
  * @param signal aborts a running installation. Its incomplete files are never used.
  */
@@ -35,6 +36,6 @@ export async function ensureInstalled(
 		installer.once('error', reject);
 		installer.once('close', resolve);
 	});
-	if (code !== 0) throw new Error('n8n is not installed.');
+	if (code !== 0) throw new Trouble('n8n could not be installed: see the message above.');
 	return JSON.parse(said) as Installation;
 }

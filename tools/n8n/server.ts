@@ -15,6 +15,8 @@ export interface N8nOptions {
 	logFile: string;
 	/** Additional environment variables, as in n8n's documentation. */
 	env?: Record<string, string>;
+	/** Receives the process id as soon as n8n has one, which is long before it is ready. */
+	onSpawn?: (pid: number) => void;
 	/** Stops n8n while it is starting. */
 	signal?: AbortSignal;
 }
@@ -55,20 +57,26 @@ function disabledModules({ n8n }: Installation): string {
 	return unwantedModules.filter((name) => existsSync(join(modules, name))).join(',');
 }
 
+/** Variables of npm, Jest and the user's own n8n. Some of n8n's names have no prefix in common. */
+const foreign = new RegExp(
+	'^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODES_(EXCLUDE|INCLUDE)$|NODE_FUNCTION_ALLOW_|WEBHOOK_URL$|GENERIC_TIMEZONE$|' +
+		'CREDENTIALS_OVERWRITE_|EXTERNAL_HOOK_FILES$|EXTERNAL_FRONTEND_HOOKS_URLS$|NODE_ENV$|NODE_OPTIONS$|npm_|JEST_)',
+	'i',
+);
+
 /** Returns the environment for n8n: ours, without the variables of npm, Jest and the user's own n8n. */
 function inherited(): NodeJS.ProcessEnv {
-	const foreign = /^(N8N_|DB_|QUEUE_|EXECUTIONS_|NODE_ENV$|NODE_OPTIONS$|npm_|JEST_)/i;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 
 async function start(
 	name: string,
 	command: string,
-	{ installation, userFolder, logFile, env }: N8nOptions,
+	{ installation, userFolder, logFile, env, onSpawn }: N8nOptions,
 	settings: Record<string, string>,
 ): Promise<Service> {
 	const [brokerPort] = await freePorts(1);
-	return await Service.start({
+	const service = await Service.start({
 		name,
 		command: installation.node,
 		args: [installation.n8n, command],
@@ -84,6 +92,8 @@ async function start(
 		cwd: userFolder,
 		logFile,
 	});
+	onSpawn?.(service.pid);
+	return service;
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openLog } from '../open-log';
 
 const windows = process.platform === 'win32';
 const pollInterval = 50;
@@ -57,7 +57,7 @@ export class Service {
 	static async start(options: ServiceOptions): Promise<Service> {
 		const { name, command, args, logFile, ...rest } = options;
 		await mkdir(dirname(logFile), { recursive: true });
-		const log = createWriteStream(logFile, { flags: 'a' });
+		const log = openLog(logFile);
 		const child = spawn(command, args, {
 			...rest,
 			stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,10 +4,11 @@ import { request } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 
 const read = (name: string) => readFileSync(join(__dirname, 'tls', `${name}.pem`), 'utf8');
 
-/** The self-signed certificate of the proxy, made with OpenSSL, and valid until 2126. Only the sandbox trusts it. */
+/** The self-signed certificate of the proxy, made with OpenSSL, and valid until 2126. It is no CA. Only the sandbox trusts it. */
 export const proxyCertificate = read('localhost');
 
 /** A public https address for an n8n on this machine. */
@@ -36,11 +37,15 @@ export async function startTlsProxy(port = 0): Promise<TlsProxy> {
 				return;
 			}
 			const { method, headers } = incoming;
-			const passed = request(new URL(path, target), { method, headers }, (answer) => {
+			const { hostname, port } = new URL(target);
+			// The path is passed on unparsed: `//` is no URL, and an absolute one would name another host.
+			const passed = request({ hostname, port, path, method, headers }, (answer) => {
 				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-				answer.pipe(outgoing);
+				// If n8n ends in the middle of a response, this ends ours, too.
+				pipeline(answer, outgoing, () => undefined);
 			});
 			passed.on('error', fail);
+			outgoing.on('close', () => passed.destroy());
 			incoming.pipe(passed);
 		},
 	);

@@ -30,11 +30,21 @@ const BUCKET = 'media';
  * @param directory folder for the objects of the storage
  */
 export async function openStandIns(directory: string): Promise<StandIns> {
-	const [storage, telegram, chat] = await Promise.all([
+	const opening = [
 		ObjectStorage.open(directory, BUCKET),
 		Telegram.open(),
 		ChatModel.open(assist),
-	]);
+	] as const;
+	// If one cannot be opened, the others must not keep the process alive.
+	const closeOpened = async () => {
+		for (const one of await Promise.allSettled(opening)) {
+			if (one.status === 'fulfilled') await one.value.close();
+		}
+	};
+	const [storage, telegram, chat] = await Promise.all(opening).catch(async (error: unknown) => {
+		await closeOpened();
+		throw error;
+	});
 	const accounts = [
 		{
 			name: 'S3 stand-in',

@@ -54,5 +54,5 @@ To delete it, use npm start -- --forget. To stop everything, press Ctrl+C.`;
 function filesByUrl(https: string | null): string {
 	return https === null
 		? 'A video from a file (Input Image: Binary Field) needs an https address of n8n. To get one: npm start -- --https'
-		: `The sandbox fetches files of items from ${https}\nIts certificate is self-signed: for webhooks and forms, the browser asks you to trust it.`;
+		: `The sandbox fetches files of items from ${https}\nIts certificate is self-signed, and its key is public. For webhooks and forms, continue once, do not import it.`;
 }

@@ -1,10 +1,10 @@
 /** Everything that `npm start` starts: a real n8n with the packed nodes, the sandbox, and the stand-ins. */
-import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { buildNodes, isBuilt } from '../build';
+import { openLog } from '../open-log';
 import { portTrouble, throwIfStopped } from '../trouble';
 import { installPackage, packPackage } from '../n8n/community-package';
 import { ensureInstalled } from '../n8n/installation';
@@ -17,16 +17,16 @@ import type { TlsProxy } from '../n8n/tls-proxy';
 import type { N8n } from '../n8n/server';
 import { openStandIns } from '../stand-ins';
 import type { StandInAccount } from '../stand-ins';
+import { claimFolder, keptFiles } from './claim';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
+import { keepSandboxPort, lastSandboxPort } from './sandbox-port';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 import { reloading, watchNodes } from './watch';
 
 /** The sandbox's books, beside n8n's data. */
 const booksFile = 'sandbox-books.jsonl';
-/** What starts keep in the data folder. Other files in it may be the user's. */
-const keptFiles = ['.n8n', booksFile, 'sandbox.log', 'n8n.log', 's3'];
 
 /** How long n8n can take to end before it is killed. */
 const stopPatienceMs = 2_500;
@@ -56,12 +56,14 @@ export async function start(
 	say: Say,
 	signal: AbortSignal,
 ): Promise<Started> {
+	claimFolder(options.data, say);
 	const lock = new DataLock(options.data);
 	const begun: Array<() => Promise<void>> = [async () => lock.release()];
 	const stop = async () => {
 		for (const end of begun.splice(0).reverse()) await end();
 	};
 	try {
+		await requireN8nPort(options);
 		if (options.forget) await forget(options.data);
 		const sandbox = await openSandbox(options);
 		begun.push(async () => await sandbox.close());
@@ -74,10 +76,9 @@ export async function start(
 		say('Starting n8n ...');
 		const proxy = options.https ? await startTlsProxy() : null;
 		if (proxy) begun.push(async () => await proxy.close());
-		const n8n = await openN8n(options, installation, proxy, signal);
+		const n8n = await openN8n(options, installation, proxy, lock, signal);
 		proxy?.passTo(n8n.url.replace('localhost', '127.0.0.1'));
 		begun.push(async () => await n8n.service.stop(stopPatienceMs));
-		lock.add(n8n.service.pid);
 		throwIfStopped(signal);
 		if (options.watch) begun.push(watchNodes(root, options.data));
 
@@ -100,9 +101,9 @@ async function forget(data: string): Promise<void> {
 
 async function openSandbox(options: StartOptions): Promise<Sandbox> {
 	try {
-		const log = createWriteStream(join(options.data, 'sandbox.log'), { flags: 'a' });
-		return await startSandbox({
-			port: options.sandboxPort ?? (await usualPort(8787)),
+		const log = openLog(join(options.data, 'sandbox.log'));
+		const sandbox = await startSandbox({
+			port: options.sandboxPort ?? (await usualPort(lastSandboxPort(options.data))),
 			storagePort: options.storagePort ?? (await usualPort(8788)),
 			timeScale: options.timeScale,
 			seed: Date.now() % 2 ** 31,
@@ -110,6 +111,8 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			fetchInputs: { loopback: true, ca: proxyCertificate },
 			log: (line) => log.write(`${line}\n`),
 		});
+		keepSandboxPort(options.data, sandbox.url);
+		return sandbox;
 	} catch (error) {
 		throw portTrouble(error, '--sandbox-port', '--storage-port');
 	}
@@ -128,17 +131,22 @@ async function installNodes(
 	await installPackage(await packPackage(root, data), data);
 }
 
-async function openN8n(
-	{ port, data, watch }: StartOptions,
-	installation: Installation,
-	proxy: TlsProxy | null,
-	signal: AbortSignal,
-): Promise<N8n> {
+/** Checks the port before minutes of building and installing. */
+async function requireN8nPort({ port }: StartOptions): Promise<void> {
 	try {
 		if (port !== undefined) await requirePort(port);
 	} catch (error) {
 		throw portTrouble(error, '--port');
 	}
+}
+
+async function openN8n(
+	{ port, data, watch }: StartOptions,
+	installation: Installation,
+	proxy: TlsProxy | null,
+	lock: DataLock,
+	signal: AbortSignal,
+): Promise<N8n> {
 	return await startN8n({
 		installation,
 		userFolder: data,
@@ -149,6 +157,8 @@ async function openN8n(
 			...(proxy && { WEBHOOK_URL: proxy.url }),
 			...(watch && reloading),
 		},
+		// A killed `npm start` leaves n8n running, also while it is still starting.
+		onSpawn: (pid) => lock.add(pid),
 		signal,
 	});
 }

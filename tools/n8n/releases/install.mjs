@@ -2,8 +2,8 @@
 // Installs the n8n of that folder in the user's cache, unless it is there already, and prints its location.
 // Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { access, copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 
 import { installationFolder, n8nVersion, packageFiles } from './place.mjs';
@@ -12,6 +12,8 @@ const neededBytes = 4e9;
 const progressInterval = 15_000;
 /** Packages whose native code has to be built, if the release has them. The others are installed without building. */
 const nativeCandidates = ['sqlite3', 'isolated-vm'];
+/** What builds them. */
+const buildTools = ['python3', 'make', 'g++'];
 const stampFile = 'installed.json';
 const wantedMajor = 24;
 const [release = 'current'] = process.argv.slice(2);
@@ -20,10 +22,17 @@ const stop = new AbortController();
 const { signal } = stop;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort());
 
-/** Unsets npm settings that a parent npm passes to its children but that only apply to its own folder. */
+/**
+ * Unsets npm settings that a parent npm passes to its children but that only apply to its own folder, and overrides
+ * those of the user with which npm would leave out packages that n8n needs.
+ */
 const quietEnvironment = {
 	npm_config_local_prefix: undefined,
 	npm_config_update_notifier: 'false',
+	npm_config_legacy_peer_deps: 'false',
+	npm_config_include: 'optional',
+	npm_config_engine_strict: 'false',
+	npm_config_install_strategy: 'hoisted',
 };
 
 function say(line) {
@@ -59,6 +68,29 @@ async function requireSpace(folder) {
 	);
 }
 
+async function makeCache(folder) {
+	try {
+		await mkdir(folder, { recursive: true });
+		await access(folder, constants.W_OK);
+	} catch ({ message }) {
+		throw new Error(
+			`n8n cannot be installed in ${folder} (${message}). Name another folder in the environment variable ` +
+				'N8N_MEDIA_CACHE.',
+		);
+	}
+}
+
+/** The packages are only built after the download, which takes minutes. */
+function warnOfMissingTools() {
+	if (process.platform === 'win32') return;
+	const folders = (process.env.PATH ?? '').split(delimiter);
+	const missing = buildTools.filter((name) => !folders.some((one) => existsSync(join(one, name))));
+	if (missing.length === 0) return;
+	say(
+		`Warning: ${missing.join(', ')} not found. Without python3, make and g++, the installation will probably fail.`,
+	);
+}
+
 /** Runs a task and periodically prints that it is still running. */
 async function withProgress(what, work) {
 	const started = Date.now();
@@ -74,14 +106,21 @@ async function withProgress(what, work) {
 	}
 }
 
-/** Runs a program, and keeps its output. A signal that ends this process ends the program, too. */
+/**
+ * Runs a program, and keeps its output. A signal to this process ends the program, too. Then it rejects once the program
+ * has ended, so that the caller can delete what the program has written.
+ */
 function run(command, args, { cwd, env }) {
-	return new Promise((resolve) => {
+	return new Promise((resolve, reject) => {
 		const shell = process.platform === 'win32' && command === 'npm';
 		const options = { cwd, env: { ...process.env, ...env }, shell, maxBuffer: 1e9, signal };
-		execFile(command, args, options, (error, stdout, stderr) => {
-			if (signal.aborted) process.exit(1);
-			resolve({ code: error ? 1 : 0, stdout, stderr: stderr || (error?.message ?? '') });
+		let result;
+		const child = execFile(command, args, options, (error, stdout, stderr) => {
+			result = { code: error ? 1 : 0, stdout, stderr: stderr || (error?.message ?? '') };
+		});
+		child.once('close', () => {
+			if (signal.aborted) reject(new Error('Stopped. n8n is not installed.'));
+			else resolve(result);
 		});
 	});
 }
@@ -139,7 +178,8 @@ function isRunning(pid) {
 async function install(folder) {
 	const started = Date.now();
 	const partial = `${folder}.partial-${process.pid}`;
-	await mkdir(dirname(folder), { recursive: true });
+	await makeCache(dirname(folder));
+	warnOfMissingTools();
 	await requireSpace(dirname(folder));
 	await removeLeftovers(folder);
 	await rm(folder, { recursive: true, force: true });
@@ -162,7 +202,8 @@ async function install(folder) {
 		);
 		await moveInto(partial, folder);
 	} catch (error) {
-		await rm(partial, { recursive: true, force: true });
+		// Programs that npm has started may still write for a moment.
+		await rm(partial, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 		throw error;
 	}
 	say(`  Installed in ${Math.round((Date.now() - started) / 1000)} s.`);

@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Trouble } from '../trouble';
+import { orTrouble } from './lock';
+
+/** Files that `npm start` keeps in its data folder. `--forget` deletes them. */
+export const keptFiles = [
+	'.n8n',
+	'sandbox-books.jsonl',
+	'sandbox-port.json',
+	'sandbox.log',
+	'n8n.log',
+	's3',
+];
+
+/** Its presence says that the files above belong to `npm start`. */
+const marker = 'made-by-npm-start.txt';
+/** Files of `npm start` that no n8n writes. Folders of earlier versions have no marker. */
+const earlierFiles = ['running.json', 'sandbox-books.jsonl', 'sandbox.log'];
+
+/**
+ * Makes a folder the data folder of `npm start`, and creates it. Throws `Trouble` if it contains data that may belong to
+ * the user's own n8n: `--forget` would delete that.
+ */
+export function claimFolder(folder: string, say: (line: string) => void): void {
+	if (existsSync(join(folder, marker))) return;
+	const foreign = keptFiles.filter((name) => existsSync(join(folder, name)));
+	const earlier = earlierFiles.find((name) => existsSync(join(folder, name)));
+	if (foreign.length > 0 && earlier === undefined) {
+		throw new Trouble(
+			`The folder ${folder} contains ${foreign.join(', ')}, which npm start has not created. It may be the data of ` +
+				'your own n8n. Choose another folder with --data.',
+		);
+	}
+	if (foreign.length > 0)
+		say(`The data in ${folder} is from an earlier npm start (it has ${earlier}).`);
+	writeMarker(folder);
+}
+
+function writeMarker(folder: string): void {
+	orTrouble(folder, () => {
+		mkdirSync(folder, { recursive: true });
+		writeFileSync(
+			join(folder, marker),
+			'npm start keeps its data here, and --forget deletes it.\n',
+		);
+	});
+}
