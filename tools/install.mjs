@@ -69,9 +69,9 @@ function install() {
 	const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell });
 	if (status !== 0) fail('The dependencies could not be installed: see the message of npm above.');
 	if (isInstalled()) return;
-	fail(
-		'npm ci ended without an error, but node_modules does not match package-lock.json. A setting of npm may be the ' +
-			'reason: npm config list shows all of them.',
+	console.error(
+		'npm ci ended without an error, but node_modules does not match package-lock.json, so the next command installs ' +
+			'again. A setting of npm may be the reason: npm config list shows all of them.',
 	);
 }
 

@@ -50,7 +50,7 @@ it("n8n gets no settings of the user's own n8n, and its process id is known befo
 
 it('a log that cannot be written does not end the process', async () => {
 	const log = openLog(folder);
-	await new Promise((resolve) => log.once('close', resolve));
+	await new Promise<void>((resolve) => log.once('close', () => resolve()));
 	log.write('more');
 });
 
