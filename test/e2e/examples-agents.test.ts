@@ -108,7 +108,7 @@ describe('ai-agent', () => {
 		const execution = await chat(model, 'Draw a fox.');
 		await model.close();
 		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
-		expect(output).toContain('Not enough credits: 8 needed, 0 left');
+		expect(output).toContain('0 credits left, below your minimum of 100');
 		expect(stage.sandbox.books.generations).toEqual([]);
 	});
 

@@ -33,8 +33,10 @@ async function expectPictures(urls: string[], count: number): Promise<void> {
 }
 
 /** Imports and publishes an example. */
-async function publish(name: string): Promise<Workflow> {
-	const workflow = await stage.save(await readExample(name));
+async function publish(name: string, settings: object = {}): Promise<Workflow> {
+	const example = await readExample(name);
+	const file = { ...example, settings: { ...(example.settings as object), ...settings } };
+	const workflow = await stage.save(file);
 	const { id, versionId } = workflow;
 	await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
 	return workflow;
@@ -47,12 +49,15 @@ describe('product-photo-to-video', () => {
 		const videos = itemsOf(execution, 'Animate');
 		expect(videos.map(({ json }) => json.sku)).toEqual(['MUG-01', 'BAG-07']);
 		for (const [index, { json, binary }] of videos.entries()) {
-			const file = binary?.data;
+			const file = binary?.video;
 			if (!file) throw new Error('There is no file.');
 			expect(file.fileName).toBe(`${String(json.sku)}.mp4`);
+			// The photo stays beside the video.
+			expect(binary.data.fileName).toBe(`${String(json.sku)}.png`);
+			expect(json.generation).toEqual(photos[index].json.generation);
 			const bytes = await stage.executions.download(file);
 			expect(bytes.subarray(4, 8).toString('latin1')).toBe('ftyp');
-			const { id } = json.generation as { id: string };
+			const { id } = json.video as { id: string };
 			const photo = photos[index].json.generation as { url: string };
 			const { request, model } = stage.sandbox.books.find(id) ?? {};
 			expect([request?.image_url, model]).toEqual([photo.url, 'aurora-motion-1']);
@@ -70,7 +75,8 @@ describe('carousel-of-four', () => {
 		expect(files.map(({ mimeType }) => mimeType)).toEqual(Array(4).fill('image/png'));
 		const contents = await Promise.all(files.map(async (file) => stage.executions.download(file)));
 		expect(new Set(contents.map((bytes) => bytes.toString('base64'))).size).toBe(4);
-		const [{ json }] = itemsOf(execution, 'Ready to Post');
+		const [{ json, binary }] = itemsOf(execution, 'Ready to Post');
+		expect(binary).toEqual(post.binary);
 		expect(json).toMatchObject({ caption: expect.stringMatching(/\w/), pictures: 4 });
 	});
 });
@@ -189,7 +195,8 @@ describe('batch-status-page', () => {
 	}
 
 	it('says that there is nothing yet, and then shows the counts and the newest pictures of a batch', async () => {
-		await publish('batch-status-page');
+		const timezone = 'Asia/Tokyo';
+		const shown = await publish('batch-status-page', { timezone });
 		const url = `${stage.n8n.url}/webhook/batch-status`;
 		await until('the webhook listens', async () => (await http.get(url)).status !== 404);
 		expect(await open()).toContain('No rows yet');
@@ -204,6 +211,13 @@ describe('batch-status-page', () => {
 		const page = await open();
 		const text = page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ');
 		expect(text).toMatch(/2 completed .* 1 failed /);
+		// The times are in the zone of the workflow.
+		const rows = await (await DataTable.of(stage.rest)).rows();
+		expect(rows).toHaveLength(3);
+		for (const { createdAt } of rows) {
+			const there = new Date(Date.parse(String(createdAt)) + 9 * 3_600_000).toISOString();
+			expect(text).toContain(`, ${there.slice(0, 16).replace('T', ' ')}`);
+		}
 		await expectPictures(mediaOf(page), 2);
 		expect(page).not.toContain('<i>boat');
 		expect(text.indexOf('last boat')).toBeLessThan(text.indexOf('first boat'));
@@ -211,5 +225,9 @@ describe('batch-status-page', () => {
 		await expectPictures(mediaOf(await open()), 2);
 		expect(stage.sandbox.books.totals.created).toBe(3);
 		expect(await (await DataTable.of(stage.rest)).rows()).toHaveLength(3);
+		// The page reloads itself all day: its executions are not kept.
+		await until('n8n kept none', async () => {
+			return (await stage.executions.idsOf(shown.id)).length === 0;
+		});
 	});
 });

@@ -52,7 +52,7 @@ async function fileOf(item: ReturnType<typeof itemsOf>[number] | undefined): Pro
 }
 
 describe('scheduled-batch-to-s3', () => {
-	const files = ['harbor-dawn', 'market-noon', 'station-night'].map(
+	const files = ['1-harbor-dawn', '2-market-noon', '3-station-night'].map(
 		(name) => `pictures/${name}.png`,
 	);
 	let run: (trigger?: string, secret?: object) => Promise<Execution>;
@@ -69,12 +69,12 @@ describe('scheduled-batch-to-s3', () => {
 		};
 	});
 
-	/** Does what the user does to retry a row. */
-	async function clearProblem(name: string): Promise<void> {
-		await (await DataTable.of(stage.rest, 'picture-jobs')).change(name, { problem: '' });
+	/** Does what the user does to create a failed row again. */
+	async function clearStatus(name: string): Promise<void> {
+		await (await DataTable.of(stage.rest, 'picture-jobs')).change(name, { status: '' });
 	}
 
-	it('uploads the successful pictures under the names of their rows, byte for byte', async () => {
+	it('uploads the successful pictures under the IDs and names of their rows, byte for byte', async () => {
 		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
 		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'market' }, action });
 		const execution = await run();
@@ -87,39 +87,58 @@ describe('scheduled-batch-to-s3', () => {
 			const { data: served } = await getBytes(String(item.json.url));
 			expect(bytes.equals(served)).toBe(true);
 		}
-		const rows = itemsOf(execution, 'Mark as Done').map(({ json }) => [json.name, json.file]);
-		expect(rows).toEqual([
-			['harbor-dawn', files[0]],
-			['station-night', files[2]],
+		expect(itemsOf(execution, 'Mark as Done').map(({ json }) => json)).toMatchObject([
+			{ name: 'harbor-dawn', status: 'completed', file: files[0] },
+			{ name: 'station-night', status: 'completed', file: files[2] },
 		]);
 		const [problem] = itemsOf(execution, 'Note Problem');
-		expect(problem.json).toMatchObject({ name: 'market-noon', file: null });
+		expect(problem.json).toMatchObject({
+			name: 'market-noon',
+			status: 'failed',
+			file: null,
+		});
 		expect(problem.json.problem).toContain('Out of oranges');
 	});
 
-	it('charges nothing in a scheduled run without new rows', async () => {
+	it('charges nothing in a scheduled run without open rows', async () => {
 		const { created } = stage.sandbox.books.totals;
 		// The workflow treats its table as new for this long. The suspended example takes longer anyway.
 		await delay(10_000);
 		const execution = await run('Every Morning');
 		expect(execution.data.resultData.runData).not.toHaveProperty(['Example Rows']);
-		expect(itemsOf(execution, 'Get New Rows')).toEqual([]);
+		expect(itemsOf(execution, 'Get Open Rows')).toEqual([]);
 		expect(stage.sandbox.books.totals.created).toBe(created);
 	});
 
-	it('notes the ID if only the upload fails, and does not pay for the row again', async () => {
-		await clearProblem('market-noon');
-		const execution = await run(undefined, { secretAccessKey: 'wrong' });
-		const [{ json }] = itemsOf(execution, 'Note Failed Upload');
-		expect(json).toMatchObject({ name: 'market-noon', file: null });
-		expect(json.problem).toContain('Not uploaded: ');
-		expect(json.problem).toContain(itemsOf(execution, 'Create Pictures')[0].json.id);
-		expect(itemsOf(await run(), 'Get New Rows')).toEqual([]);
+	it('leaves a row open that was refused or has no prompt, and says why', async () => {
+		await clearStatus('market-noon');
+		const refused = { kind: 'error', code: 'insufficient_credits' } as const;
+		stage.sandbox.faults.order({
+			on: 'create',
+			match: { promptIncludes: 'market' },
+			action: refused,
+		});
+		const table = await DataTable.of(stage.rest, 'picture-jobs');
+		await table.change('station-night', { status: '', prompt: '' });
+		const execution = await run();
+		expect(itemsOf(execution, 'Get Open Rows').map(({ json }) => json.name)).toEqual([
+			'market-noon',
+		]);
+		const [{ json }] = itemsOf(execution, 'Note Problem');
+		expect(json).toMatchObject({ name: 'market-noon', status: 'open', file: null });
+		expect(json.problem).toMatch(/credits/i);
 	});
 
-	it('uploads a charged picture after the problem of its row is cleared', async () => {
+	it('notes the ID if only the upload fails, and leaves the row open', async () => {
+		const execution = await run(undefined, { secretAccessKey: 'wrong' });
+		const [{ json }] = itemsOf(execution, 'Note Failed Upload');
+		expect(json).toMatchObject({ name: 'market-noon', status: 'open', file: null });
+		expect(json.problem).toContain('Not uploaded: ');
+		expect(json.problem).toContain(itemsOf(execution, 'Create Pictures')[0].json.id);
+	});
+
+	it('uploads a charged picture in the next run, at no charge', async () => {
 		const { created } = stage.sandbox.books.totals;
-		await clearProblem('market-noon');
 		const execution = await run();
 		expect(stage.sandbox.books.totals.created).toBe(created);
 		const [{ json }] = itemsOf(execution, 'Mark as Done');
@@ -184,7 +203,7 @@ describe('low-balance-alarm', () => {
 	const run = async (workflow: Workflow): Promise<string> =>
 		errorOf(await stage.executions.ended(await stage.executions.run(workflow, button)));
 
-	it('does nothing while there are enough credits, and raises one alarm a day when there are not', async () => {
+	it('raises one alarm a day for each kind of error, and does nothing while there are enough credits', async () => {
 		const { accounts } = stage.sandbox.service;
 		const { balance } = accounts.account('main');
 		const workflow = await stage.save(await readExample('low-balance-alarm'));
@@ -192,13 +211,25 @@ describe('low-balance-alarm', () => {
 		expect(await run(workflow)).toBe('');
 		expect(await table.rows()).toEqual([]);
 
+		// Once is not enough: the node tries again.
+		const action = { kind: 'error', code: 'invalid_api_key' } as const;
+		stage.sandbox.faults.order({ on: 'credits', action, times: 1 });
+		expect(await run(workflow)).toBe('');
+		stage.sandbox.faults.order({ on: 'credits', action, times: 3 });
+		expect(await run(workflow)).not.toBe('');
+
 		accounts.setCredits('main', 499);
 		expect(await run(workflow)).toContain('499 credits left');
 		expect(await run(workflow)).toBe('');
 		accounts.setCredits('main', balance);
-		expect(await table.rows()).toMatchObject([
-			{ message: expect.stringContaining('499 credits left') },
-		]);
+		const [unreadable, low, ...others] = await table.rows();
+		expect(others).toEqual([]);
+		expect(unreadable.day).toBe(low.day);
+		expect(unreadable.code).not.toBe(low.code);
+		expect(low).toMatchObject({
+			code: 'balance_below_minimum',
+			message: expect.stringContaining('499 credits left'),
+		});
 	});
 });
 

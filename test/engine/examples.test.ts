@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { INode, INodeType } from 'n8n-workflow';
+import type { INode, INodeParameters, INodeType } from 'n8n-workflow';
 
 import { TABLE_COLUMNS } from '../../client/jobs/row';
 import { TABLE_NAME } from '../../client/orders/table';
@@ -105,6 +105,20 @@ describe.each(files)('examples/%s', (file) => {
 		expect(own.flatMap(sourcesOf).filter((name) => lists.includes(name))).toEqual([]);
 	});
 
+	it('says where to choose the models, which are those of the sandbox', () => {
+		const creates = own.some(({ parameters }) => parameters.prompt !== undefined);
+		const notes = nodes.filter(isNote).map(({ parameters }) => String(parameters.content));
+		if (creates) expect(notes.join('\n')).toMatch(/(choose|enter)[^.]*\bmodels?\b/i);
+	});
+
+	it('refers to data tables by ID, because a name also finds tables with a longer one', () => {
+		const tables = nodes.map(({ parameters: { dataTableId } }) => dataTableId as INodeParameters);
+		for (const table of tables.filter((given) => given !== undefined)) {
+			expect(table.mode).toBe('id');
+			expect(table.value).toBe("={{ $('Create Table Once').first().json.id }}");
+		}
+	});
+
 	it('gives each node its own name, ID and position', () => {
 		for (const key of ['name', 'id'] as const) {
 			expect(new Set(nodes.map((node) => node[key])).size).toBe(nodes.length);
@@ -161,6 +175,76 @@ it('examples/batch-status-page.json creates the table as the nodes do, if it is 
 	const { parameters } = nodes.find(({ name }) => name === 'Create Table Once') as INode;
 	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
 	expect(parameters).toMatchObject({ tableName: TABLE_NAME, columns: { column } });
+});
+
+describe.each(['scheduled-batch-from-table.json', 'scheduled-batch-to-s3.json'])(
+	'examples/%s',
+	(file) => {
+		const { nodes } = readWorkflow(join(folder, file));
+		const parametersOf = (node: string) => nodes.find(({ name }) => name === node)?.parameters;
+
+		it('creates the rows with a prompt that neither are completed nor failed', () => {
+			expect(parametersOf('Get Open Rows')).toMatchObject({
+				matchType: 'allConditions',
+				filters: {
+					conditions: [
+						{ keyName: 'status', condition: 'neq', keyValue: 'completed' },
+						{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+						{ keyName: 'prompt', condition: 'isNotEmpty' },
+					],
+				},
+			});
+		});
+
+		it('creates no more than a limit in each run', () => {
+			expect(parametersOf('Create Pictures')).toMatchObject({
+				runOptions: { maxNewGenerations: 20 },
+			});
+		});
+	},
+);
+
+it('examples/mcp-asset-library.json stops if the connector returned no ID', () => {
+	const { connections } = readWorkflow(join(folder, 'mcp-asset-library.json'));
+	const after = (node: string) =>
+		connections[node].main.map((ends) => ends?.map((end) => end.node));
+	expect(after('Create')).toEqual([['Created?']]);
+	expect(after('Created?')).toEqual([['Check'], ['Not Created']]);
+});
+
+it('examples/approve-before-posting.json says which condition Send and Wait for Response needs', () => {
+	const { nodes } = readWorkflow(join(folder, 'approve-before-posting.json'));
+	const [{ parameters }] = nodes.filter(({ type }) => type.endsWith('.stickyNote'));
+	expect(parameters.content).toContain('`{{ $json.data.approved }}`');
+});
+
+it('examples/batch-status-page.json does not keep an execution for each reload', () => {
+	const { settings } = readWorkflow(join(folder, 'batch-status-page.json'));
+	expect(settings).toMatchObject({ saveDataSuccessExecution: 'none' });
+});
+
+it('examples/submit-now-collect-later.json collects the other clips if one is rejected', async () => {
+	const { nodes } = readWorkflow(join(folder, 'submit-now-collect-later.json'));
+	const [start, collect] = ['Start Videos', 'Collect Videos'].map(
+		(name) => nodes.find((node) => node.name === name) as INode,
+	);
+	const poll = { ...collect, parameters: { ...collect.parameters, mode: 'poll' } };
+	const split = { name: 'Split Clips', type: 'n8n-nodes-base.noOp' };
+	const clips = ['one', 'two', 'three'].map((name) => ({ name, prompt: `[seconds: 0] ${name}` }));
+	const action = { kind: 'error', code: 'invalid_parameter' } as const;
+	const match = { promptIncludes: 'two' };
+	stage.sandbox.faults.order({ on: 'create', match, action, times: 'always' });
+	const run = await stage.runWorkflow(inARow(split, start, poll), { items: clips });
+	expect([run.status, run.error]).toEqual(['success', undefined]);
+	expect(run.output('Start Videos')[1].json.error).toContain('Invalid parameter');
+	const collected = run.output('Collect Videos');
+	expect(collected.map(({ binary }) => binary?.data.fileName)).toEqual([
+		'one.mp4',
+		undefined,
+		'three.mp4',
+	]);
+	expect(collected[1].json.error).toContain('Invalid parameter');
+	expect(stage.sandbox.books.totals.created).toBe(2);
 });
 
 describe('the check of parameters', () => {
