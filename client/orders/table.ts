@@ -25,7 +25,7 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Inserts a row only if its workflow, node, type and key have none, or only failed ones. Set with at most one insert. */
+	/** Inserts a row only if its workflow, node, type and key have none, not even a failed one. Set with at most one insert. */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];

@@ -118,12 +118,26 @@ describe('a helper workflow', () => {
 		const [, missing, insert]: INode[] = calls[0].code.nodes;
 		const next = calls[0].code.connections[missing.name].main[0] ?? [];
 		expect(next.map(({ node }) => node)).toEqual([insert.name]);
+		// n8n drops other conditions than equality here.
 		expect(conditionsOf(missing.parameters as IDataObject)).toEqual([
-			{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
-			{ keyName: 'workflow_id', condition: 'eq', keyValue: 'w' },
-			{ keyName: 'node_id', condition: 'eq', keyValue: 'n' },
-			{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+			{ keyName: 'key', keyValue: '={{ $json.key }}' },
+			{ keyName: 'workflow_id', keyValue: 'w' },
+			{ keyName: 'node_id', keyValue: 'n' },
 		]);
+	});
+
+	it('finds the rows of a key scope, which have no workflow', async () => {
+		const { calls, call } = await opened();
+		const scoped = { ...row('a'), workflow_id: '', node_id: 'scope:=x', type: 'image' };
+		await call({ inserts: [scoped], ifMissing: true, keys: ['a'] });
+		const conditions = conditionsOf(calls[0].operations[0]);
+		expect(conditions.slice(1).map(({ keyValue }) => evaluated(keyValue))).toEqual([
+			null,
+			'scope:=x',
+			'image',
+		]);
+		// Empty cells are stored as NULL.
+		expect(calls[0].items).toMatchObject([{ workflow_id: null }]);
 	});
 
 	it.each(['={{ 1 }}', "=a }} b {{ '\\u0022", '=\u{1F6A2}"'])(
