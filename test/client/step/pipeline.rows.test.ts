@@ -1,7 +1,7 @@
 import { GenerationError } from '../../../client/api/errors';
 import type { StoredOrders } from '../../../client/orders/journal';
 import type { Row } from '../../../client/jobs/row';
-import { newRow, type CallTable } from '../../../client/orders/table';
+import { isOwnedBy, newRow, type CallTable } from '../../../client/orders/table';
 import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
@@ -109,6 +109,23 @@ describe('a row', () => {
 		expect(await run('one')).toBe('unsupported_parameter');
 		expect(ids()).toEqual(['by hand']);
 	});
+
+	it('whose owner a user has pasted with blanks and line breaks is reused', async () => {
+		const { step, table, run } = opened();
+		expect(await run('one')).toBe('completed generation-1');
+		table.edit(table.rows[0], { workflow_id: ' w\n', node_id: 'n\t' });
+		expect(await run('two')).toBe('completed generation-1');
+		expect(step.fake.made).toHaveLength(1);
+	});
+
+	it.each(['name:Image ', ' name:Image', 'scope: posters'])(
+		'belongs to its node whose own id has blanks: %j',
+		(nodeId) => {
+			const scope = { workflowId: 'w', nodeId, executionId: 'e', writer: 'x' };
+			expect(isOwnedBy(scope, newRow(scope, 'a'))).toBe(true);
+			expect(isOwnedBy({ ...scope, nodeId: `${nodeId}s` }, newRow(scope, 'a'))).toBe(false);
+		},
+	);
 
 	it('gets the final status within seconds, while other items still run', async () => {
 		const { step, table, later } = opened();
