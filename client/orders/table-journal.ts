@@ -49,8 +49,9 @@ export class TableJournal extends Journal {
 
 	/** Finishes all writes. Never throws. */
 	async close(): Promise<void> {
-		this.closing.abort();
+		// Until an id is written, the heartbeat keeps others from taking its row for abandoned.
 		await Promise.all([...this.rows.values()].map(async ({ arriving }) => await arriving));
+		this.closing.abort();
 		await this.table.close();
 	}
 
@@ -97,7 +98,7 @@ export class TableJournal extends Journal {
 			await this.table.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			const rows = [...this.rows];
-			if (rows.some(([, { held }]) => held)) void this.table.beat();
+			if (rows.some(([, { held, arriving }]) => held || arriving)) void this.table.beat();
 			// The silence of other executions is measured before an item waits for them.
 			const watched = rows.filter(([, row]) => row.isElsewhere).map(([key]) => key);
 			if (watched.length === 0) void this.table.flush();

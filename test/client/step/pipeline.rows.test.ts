@@ -6,6 +6,7 @@ import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
+import type { VirtualTime } from '../../support/virtual-time';
 
 /** The rows of the table for an idempotency key, and what executions do that share them. */
 
@@ -242,6 +243,33 @@ describe('while another execution sends the request of a key', () => {
 			) as string,
 		});
 		expect(made).toBe(1);
+	});
+});
+
+describe('while an id is being written for minutes', () => {
+	/** Writing an id takes 100 seconds. Everything else is prompt. */
+	const slowIds =
+		(time: VirtualTime) =>
+		(table: CallTable): CallTable =>
+		async (call) => {
+			if (call.changes.some(({ set }) => set?.generation_id)) await time.sleep(100_000);
+			return await table(call);
+		};
+
+	it.each([
+		['the step waits for its generation', {}],
+		['the step is about to end', { wait: false }],
+	])('another execution that may resubmit does not: %s', async (_, changes) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => 200_000;
+		const jobs = [keyed('boat', 0, 'a', changes)];
+		const first = beginKeyed(step, table, 'slow', jobs, { reach: slowIds(time) });
+		const second = time.sleep(1_000).then(async () => {
+			return await beginKeyed(step, table, 'waits', [keyed('boat', 0, 'a', resubmit)]);
+		});
+		const results = await time.run(Promise.all([first, second]));
+		expect(step.fake.made).toHaveLength(1);
+		expect(inShort(results[1].outcomes[0])).toBe('completed generation-1');
 	});
 });
 
