@@ -202,6 +202,48 @@ describe('a table', () => {
 		expect(ids()).toEqual(['generation-1']);
 	});
 
+	it.each([
+		['while its generation still runs', 120_000, 50_000],
+		['when the step ends', 42_000, 41_000],
+	])('that could not store an ID gets it %s', async (_, durationMs, downUntil) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => durationMs;
+		const { reach } = failing(() => step.fake.made.length > 0 && step.elapsed < downUntil);
+		let seen: string[] = [];
+		time.at(time.now() + downUntil + 16_000, () => (seen = table.rows.map((row) => row.status)));
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		if (durationMs > downUntil + 16_000) expect(seen).toEqual(['pending']);
+		expect(table.rows).toMatchObject([{ generation_id: 'generation-1', status: 'completed' }]);
+		const { outcomes } = await runKeyed(step, table, 'two', [keyed('boat', 0, 'a')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('that could not store an ID whose row was deleted meanwhile gets a row with it', async () => {
+		const { step, table, time, later, ids } = opened();
+		step.fake.durationMs = () => 120_000;
+		const { reach } = failing(() => step.fake.made.length > 0 && step.elapsed < 50_000);
+		later(40_000, () => (table.rows.length = 0));
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		expect(ids()).toEqual(['generation-1']);
+	});
+
+	it.each([
+		['fails', 0],
+		['hangs', 60_000],
+	])('that %s for good delays the end of a step by seconds at most', async (_, hangsMs) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => 200_000;
+		const reach =
+			(inner: CallTable): CallTable =>
+			async (call) => {
+				if (step.fake.made.length === 0) return await inner(call);
+				await time.sleep(hangsMs);
+				throw new Error('SQLITE_BUSY');
+			};
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		expect(step.elapsed).toBeLessThan(200_000 + hangsMs * 2 + 45_000);
+	});
+
 	it('whose calls take minutes is an error of the item, at no charge', async () => {
 		const { step, table } = opened();
 		const slow = () => ({ ...prompt, beforeMs: 50_000 });
