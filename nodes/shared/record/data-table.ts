@@ -133,8 +133,10 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 	const output = await runTableNodes(step, operations, inserts.map(cells), final);
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
+	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
 	for (const other of others) {
-		const more = await runTableNodes(step, [other]);
+		// It only reads, so it is repeated alone.
+		const more = await callPatiently(ports, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;

@@ -186,6 +186,21 @@ describe('a helper workflow', () => {
 	});
 });
 
+it('a read of hundreds of keys that fails halfway goes on there', async () => {
+	const sleep = jest.spyOn(wallClock, 'sleep').mockResolvedValue();
+	const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
+	let reads = 0;
+	const { calls, call } = await opened(({ operations: [get] }) => {
+		if (get.operation !== 'get') return undefined;
+		if (++reads === 2) throw new Error('SQLITE_BUSY');
+		return conditionsOf(get).map(({ keyValue }) => ({ json: { key: keyValue as string } }));
+	});
+	expect((await call({ keys })).map(({ key }) => key)).toEqual(keys);
+	const sizes = calls.map(({ operations: [get] }) => conditionsOf(get).length);
+	expect(sizes).toEqual([200, 200, 200, 50]);
+	sleep.mockRestore();
+});
+
 describe('after the workflow’s timeout, when n8n ends all waits', () => {
 	const where: Where = { match: 'all', conditions: [['id', 1]] };
 
