@@ -116,16 +116,14 @@ export class Journal {
 		const entry = this.stored(order);
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow) return entry;
-		if (entry.state === 'made') {
-			const current = await keyRow.current(signal);
-			// The generation was paid for before the item had this key.
-			const isMissing = current === null && !keyRow.failed.has(entry.id);
-			if (isMissing && (await keyRow.claim(order.fields))) keyRow.made(entry);
-			else if (current) keyRow.resolve(entry);
-			return entry;
-		}
 		const isNew = entry.state === 'none';
 		const row = await keyRow.find(order.job.timeoutMs, signal, mayDefer && isNew);
+		if (entry.state === 'made') {
+			// The generation was paid for before the item had this key.
+			const isMissing = row === null && !keyRow.failed.has(entry.id);
+			if (isMissing && (await keyRow.claim(order.fields))) keyRow.made(entry);
+			return entry;
+		}
 		if (row && hasId(row)) {
 			const changed = row.request !== '' && !order.requests.has(row.request);
 			return { state: 'made', id: row.generation_id, status: row.status, changed };

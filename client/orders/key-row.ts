@@ -131,20 +131,6 @@ export class KeyRow {
 	}
 
 	/**
-	 * Returns the row in force, without waiting for the result of a request: the caller already has a generation of the key.
-	 *
-	 * @throws GenerationError `record_unavailable`, or CancelledError
-	 */
-	async current(signal: AbortSignal): Promise<Row | null> {
-		if (this.row === null) await this.arriving;
-		if (signal.aborted) throw new CancelledError();
-		const { row } = this;
-		if (row === undefined || (row && isUnresolved(row)))
-			this.observe(await this.table.require({ keys: [this.key] }));
-		return this.row ?? null;
-	}
-
-	/**
 	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
 	 * `null` if another one was first, or if the row has changed: `find` then returns the result.
 	 *
@@ -201,24 +187,11 @@ export class KeyRow {
 	}
 
 	/** Ends a claim with a generation, and writes its id. Callers need not wait for it. */
-	made(generation: KnownGeneration): void {
-		const { held } = this;
+	made({ id, status }: KnownGeneration): void {
+		const { held, table } = this;
 		if (!held) return;
 		this.held = null;
-		this.record(held.row as Row, generation);
-	}
-
-	/**
-	 * Writes the id of a generation that an earlier attempt has created into the unresolved row in force: the attempt did not
-	 * come to that.
-	 */
-	resolve(generation: KnownGeneration): void {
-		const { held, arriving, row } = this;
-		if (row && isUnresolved(row) && !held && !arriving) this.record(row, generation);
-	}
-
-	private record(row: Row, { id, status }: KnownGeneration): void {
-		const { table } = this;
+		const row = held.row as Row;
 		const set = { generation_id: id, status: status ?? 'pending' };
 		table.running.add(id);
 		// A final status is stored by `ended`, once the id is written.

@@ -227,22 +227,6 @@ describe('a table', () => {
 		expect(ids()).toEqual(['generation-1']);
 	});
 
-	it('that could not store an ID gets it from a retry of the execution, which does not wait', async () => {
-		const { step, table, time, run, ids } = opened();
-		const stored: StoredOrders = {};
-		const job = () => [keyed('boat', 0, 'a')];
-		const { reach } = failing(() => step.fake.made.length > 0);
-		await time.run(beginKeyed(step, table, 'one', job(), { reach, stored }));
-		expect(ids()).toEqual(['']);
-		const since = step.elapsed;
-		const retry = await time.run(beginKeyed(step, table, 'two', job(), { stored }));
-		expect(retry.outcomes.map(inShort)).toEqual(['completed generation-1']);
-		expect(step.elapsed - since).toBeLessThan(10_000);
-		expect(table.rows).toMatchObject([{ generation_id: 'generation-1', status: 'completed' }]);
-		expect(await run('three')).toBe('completed generation-1');
-		expect(step.fake.made).toHaveLength(1);
-	});
-
 	it.each([
 		['fails', 0],
 		['hangs', 60_000],
