@@ -1,4 +1,4 @@
-import { batched, toResult } from '../async';
+import { batched, toResult, withTimeout } from '../async';
 import { CancelledError } from '../api/errors';
 import type { Clock, Debug } from '../ports';
 import { unavailable } from './order-errors';
@@ -23,6 +23,8 @@ import { callPatiently } from './table-retries';
 const LINGER_MS = 300;
 /** The same if a slot is idle until the answer. Measured: as fast as no wait at all, with two thirds of the calls. */
 const URGENT_MS = 50;
+/** Longest time of another attempt to write ids: a step that ends must not wait long for a table that is down. */
+const LONGEST_ATTEMPT_MS = 10_000;
 
 export interface TablePorts {
 	table: CallTable;
@@ -40,7 +42,7 @@ export interface Answer {
 
 /**
  * The table of one step. Calls run one at a time, because a call costs about the same for one row as for many.
- * Everything else waits, and goes with the next call. Only heartbeats bypass this queue.
+ * Everything else waits, and goes with the next call. Only heartbeats and further attempts to write ids bypass this queue.
  */
 export class BatchedTable {
 	/** Tasks of `keep` that are running. */
@@ -143,6 +145,41 @@ export class BatchedTable {
 		}
 		const cells = TABLE_COLUMNS.map((name) => [name, set[name] ?? row[name]]);
 		await this.run({ inserts: [Object.fromEntries(cells) as RowFields], keys: [key] });
+	}
+
+	/**
+	 * Writes the ids of rows that could not be written before, in one attempt. Returns those that are in the table now. Never
+	 * throws.
+	 */
+	async writeAgain(rows: Row[]): Promise<ReadonlySet<string>> {
+		const { clock, signal, table } = this.ports;
+		const changes = rows.map(({ id, writer, generation_id, status }): Change => {
+			const where = all(['id', id], ['writer', writer], ['generation_id', '']);
+			return { where, set: { generation_id, status }, final: true };
+		});
+		const keys = [...new Set(rows.map(({ key }) => key))];
+		const call = { changes, inserts: [], ifMissing: false, keys };
+		const called = await toResult(
+			async () =>
+				await withTimeout(clock, LONGEST_ATTEMPT_MS, signal, async () => await table(call)),
+		);
+		if (!called.ok) {
+			const isDone = called.error instanceof UnansweredError;
+			return new Set(isDone ? rows.map((row) => row.generation_id) : []);
+		}
+		if (called.value === null) return new Set();
+		const found = new Set(called.value.map((row) => row.generation_id));
+		// The row of such an id is gone, or another execution has marked it as abandoned.
+		const missing = rows.filter((row) => !found.has(row.generation_id));
+		await Promise.all(
+			missing.map(async (row) => {
+				const { generation_id, status } = row;
+				const set = { generation_id, status };
+				const error = await this.keep(async () => await this.writeId(row, set));
+				if (error === null) found.add(generation_id);
+			}),
+		);
+		return found;
 	}
 
 	/** Writes the ids of `missing` if possible, then reads all rows of keys. Throws as `CallTable`. */

@@ -204,6 +204,15 @@ export class KeyRow {
 		this.arriving = arriving;
 	}
 
+	/** Notes that an id that could not be written is being written again. `written`: the ids that are then in the table. */
+	arrivesBy(written: Promise<ReadonlySet<string>>): void {
+		const arriving = written.then((ids) => {
+			if (this.unrecorded && ids.has(this.unrecorded.generation_id)) this.unrecorded = null;
+			if (this.arriving === arriving) this.arriving = null;
+		});
+		this.arriving = arriving;
+	}
+
 	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;

@@ -49,9 +49,26 @@ export class TableJournal extends Journal {
 
 	/** Finishes all writes. Never throws. */
 	async close(): Promise<void> {
+		// Until an id is written, the heartbeat keeps others from taking its row for abandoned.
+		await this.arrived();
+		this.writeAgain();
+		await this.arrived();
 		this.closing.abort();
-		await Promise.all([...this.rows.values()].map(async ({ arriving }) => await arriving));
 		await this.table.close();
+	}
+
+	/** Resolves when no id is being written. */
+	private async arrived(): Promise<void> {
+		await Promise.all([...this.rows.values()].map(async ({ arriving }) => await arriving));
+	}
+
+	/** Writes the ids again that could not be written before. */
+	private writeAgain(): void {
+		const left = [...this.rows.values()].filter((row) => !row.held && !row.arriving);
+		const rows = left.flatMap((row) => (row.unrecorded ? [row.unrecorded] : []));
+		if (rows.length === 0) return;
+		const written = this.table.writeAgain(rows);
+		for (const row of left) if (row.unrecorded) row.arrivesBy(written);
 	}
 
 	/** Writes how a generation ended, such as one of an earlier step. */
@@ -90,14 +107,15 @@ export class TableJournal extends Journal {
 		for (const key of keys) this.keyRow(key).observe({ ...answer, rows: rows.get(key) ?? [] });
 	}
 
-	/** Sends the heartbeat. Reads the unresolved rows of other executions again, or writes the queued final statuses. */
+	/** Sends the heartbeat, and writes missing ids again. Reads the unresolved rows of other executions again, or writes the queued final statuses. */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {
 			await this.table.ports.clock.sleep(BEAT_MS, signal);
 			if (signal.aborted) return;
 			const rows = [...this.rows];
-			if (rows.some(([, { held }]) => held)) void this.table.beat();
+			if (rows.some(([, { held, arriving }]) => held || arriving)) void this.table.beat();
+			this.writeAgain();
 			// The silence of other executions is measured before an item waits for them.
 			const watched = rows.filter(([, row]) => row.isElsewhere).map(([key]) => key);
 			if (watched.length === 0) void this.table.flush();

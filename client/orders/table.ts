@@ -25,7 +25,7 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Inserts a row only if its workflow, node, type and key have none, or only failed ones. Set with at most one insert. */
+	/** Inserts a row only if its workflow, node, type and key have none, not even a failed one. Set with at most one insert. */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
@@ -74,7 +74,9 @@ export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
 /** True if a row belongs to the node of a step, or to its key scope. */
 export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFields): boolean {
-	if (row.workflow_id !== workflowId || row.node_id !== nodeId) return false;
+	// Users enter the ids by hand, and may paste blanks. The name of a node may itself begin or end with one.
+	const names = (cell: string, own: string) => cell === own || cell.trim() === own;
+	if (!names(row.workflow_id, workflowId) || !names(row.node_id, nodeId)) return false;
 	// A user may have emptied the cell: the row is then reused rather than charged again.
 	return type === undefined || ['', type].includes(row.type);
 }

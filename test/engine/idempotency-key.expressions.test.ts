@@ -82,6 +82,25 @@ describe('an idempotency key whose expression has no value', () => {
 		expect(stage.bodies).toHaveLength(4);
 	});
 
+	it.each(['q83vEjRWeJQNaN+/AAECAwQFBgc=', 'kB+NaN/x3WmQ0aZbTnYcPdEeFfGgHhIi'])(
+		'may contain the word NaN by chance, in base64: %s',
+		async (digest) => {
+			const run = await withKey(
+				`={{ '${digest.slice(0, 9)}' + '${digest.slice(9)}-' + $json.key }}`,
+			);
+			expect(run.error).toBeUndefined();
+			expect(stage.bodies).toHaveLength(2);
+		},
+	);
+
+	it.each([
+		"={{ 'a-long-fixed-name-of-an-order-' + Number($json.key) + '-2026' }}",
+		"={{ $json.mistyped + '-q83vEjRWeJqAAECAwQFBgc' }}",
+	])('is an error if a long one has a part without a value: %s', async (key) => {
+		const { error } = await withKey(key);
+		expect(error?.message).toMatch(/A part of .*Idempotency Key has no value/);
+	});
+
 	it('may be punctuation only if that is the data itself', async () => {
 		const run = await execute(items(['???', 'a boat']), keyed);
 		expect(run.status).toBe('success');

@@ -1,3 +1,5 @@
+import { wallClock } from '../../nodes/shared/http/clock';
+import { loaded } from '../../nodes/shared/sleep/crash-recovery';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { items, keyed, openKeyedStage } from './keyed';
@@ -7,13 +9,52 @@ const { stage, tables, created, execute } = openKeyedStage();
 
 const goOn = { onError: 'continueRegularOutput' as const };
 
+const DISABLED = 'Attempted to use Data table node but the module is disabled';
+
+/** n8n loaded the package so many seconds ago. */
+const started = (seconds: number) => {
+	loaded.at = wallClock.now() - 1000 * seconds;
+};
+
+describe('data tables that are not there while n8n starts', () => {
+	beforeEach(() => started(2));
+
+	it('delay items with a key, and do not fail them', async () => {
+		let refusals = 6;
+		tables.before = () => {
+			if (refusals-- > 0) throw new Error(DISABLED);
+		};
+		const run = await execute(items(['a', 'a boat'], ['b', 'a ship']));
+		expect(run.error).toBeUndefined();
+		expect(created()).toBe(2);
+	});
+
+	it('are an error after half a minute that says how to enable them', async () => {
+		const before = wallClock.now();
+		tables.refusal = DISABLED;
+		const { error } = await execute(items(['a', 'a boat']));
+		expect(error).toMatchObject({ context: { code: 'record_unavailable' } });
+		expect(error).toHaveProperty('description', expect.stringMatching(/N8N_DISABLED_MODULES/));
+		expect(error).toHaveProperty('description', expect.stringContaining(`n8n says: ${DISABLED}`));
+		expect(wallClock.now() - before).toBeGreaterThanOrEqual(29_000);
+		expect(created()).toBe(0);
+	});
+});
+
+it('disabled data tables of an n8n that has run for a while are an error at once', async () => {
+	started(600);
+	const before = wallClock.now();
+	tables.refusal = DISABLED;
+	const { error } = await execute(items(['a', 'a boat']));
+	expect(error).toHaveProperty('description', expect.stringMatching(/are disabled on this n8n/));
+	expect(wallClock.now() - before).toBeLessThan(10_000);
+});
+
 describe('without a table', () => {
+	beforeEach(() => started(600));
+
 	const refusals: Array<[string, string, RegExp]> = [
-		[
-			'switched off',
-			'Attempted to use Data table node but the module is disabled',
-			/N8N_DISABLED_MODULES/,
-		],
+		['switched off', DISABLED, /N8N_DISABLED_MODULES/],
 		['full', 'Data table size limit exceeded: 50MB used, limit is 50MB', /Delete rows/],
 		['excluded', 'Unrecognized node type: n8n-nodes-base.dataTable', /NODES_EXCLUDE/],
 		[

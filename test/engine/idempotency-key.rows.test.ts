@@ -148,3 +148,33 @@ describe('a node without an id, as in a sub-workflow given as JSON', () => {
 		expect(created()).toBe(1);
 	});
 });
+
+describe.each([
+	['of a node', {}],
+	['of a key scope', { keyScope: 'posters' }],
+])('a single item with a key %s', (_, scope) => {
+	const parameters = {
+		downloadOutput: false,
+		options: { idempotencyKey: '={{ $json.key }}', ...scope },
+	};
+
+	it('that is on record is reused without a second row, not even for a moment', async () => {
+		const first = await execute(items(['a', 'a boat']), parameters);
+		let inserts = 0;
+		tables.before = (operation) => {
+			if (operation === 'insert') inserts += 1;
+		};
+		const second = await execute(items(['a', 'a boat']), parameters);
+		expect(idsOf(second.output('Step'))).toEqual(idsOf(first.output('Step')));
+		expect(inserts).toBe(0);
+		expect([rows().length, created()]).toEqual([1, 1]);
+	});
+
+	it('whose generation failed is created again, and gets its own row', async () => {
+		await execute(items(['a', 'a boat [fail: no paint]']), parameters);
+		const run = await execute(items(['a', 'a boat']), parameters);
+		expect(run.status).toBe('success');
+		expect(rows().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		expect(created()).toBe(2);
+	});
+});

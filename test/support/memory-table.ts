@@ -65,16 +65,14 @@ export class MemoryTable {
 				else this.rows.splice(this.rows.indexOf(row), 1);
 			}
 		}
-		const missing = inserts.map((row) => !ifMissing || !this.hasLive(row));
+		const missing = inserts.map((row) => !ifMissing || !this.has(row));
 		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
 	}
 
-	private hasLive({ key, workflow_id: workflow, node_id: node }: RowFields): boolean {
-		// As in a database, a NULL status does not match the condition "is not failed".
-		const isLive = ({ status }: Row) => status !== null && status !== 'failed';
+	/** True if there is a row of the same key and owner, a failed one included. As in n8n, which compares for equality only. */
+	private has({ key, workflow_id: workflow, node_id: node }: RowFields): boolean {
 		return this.rows.some(
-			(row) =>
-				row.key === key && row.workflow_id === workflow && row.node_id === node && isLive(row),
+			(row) => row.key === key && row.workflow_id === workflow && row.node_id === node,
 		);
 	}
 

@@ -72,16 +72,20 @@ export function recipeOf(
 const NO_VALUE =
 	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]/;
 
+/** A long text in base64. It may contain `NaN` by chance: about one in 30,000 keys. Longer words are too rare to matter. */
+const BASE64 = /[A-Za-z\d+/=]{20,}/g;
+
 /**
  * True if a part of an idempotency key had no value: the key contains a word of `NO_VALUE`, such as `undefined`, more
  * often than its fixed text and its data do. A key without letters and digits counts too, because only separators are
  * left of it, unless one of these texts is equal to it.
  */
-function hasPartWithoutValue(at: At, key: string, written: string): boolean {
-	const hasCharacters = /[\p{L}\p{N}]/u.test(key);
+function hasPartWithoutValue(at: At, whole: string, written: string): boolean {
+	const key = whole.replace(BASE64, (run) => run.replaceAll('NaN', ''));
+	const hasCharacters = /[\p{L}\p{N}]/u.test(whole);
 	if (hasCharacters && !NO_VALUE.test(key)) return false;
 	const sources = sourcesOf(at, written);
-	if (!hasCharacters) return !sources.some((text) => text.normalize().trim() === key);
+	if (!hasCharacters) return !sources.some((text) => text.normalize().trim() === whole);
 	const wordsIn = (text: string, flags: string) =>
 		(text.match(new RegExp(NO_VALUE, flags)) ?? []).map((word) => word.toLowerCase());
 	const found = wordsIn(key, 'g');

@@ -2,14 +2,18 @@ import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-err
 import { sentences, truncate } from '../../../client/text';
 import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME } from '../../../client/orders/table';
+import { mayBeStarting } from './package-age';
 
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;
 
+/** n8n's message when data tables are disabled, and also while n8n starts. */
+const DISABLED = /module is disabled/i;
+
 /** n8n's messages when no table is available and calling again cannot help, with the explanation for users. */
 const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	[
-		/module is disabled/i,
+		DISABLED,
 		'Data tables are disabled on this n8n instance. Remove data-table from N8N_DISABLED_MODULES',
 	],
 	[
@@ -39,6 +43,9 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 	],
 ];
 
+const STARTING =
+	'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES';
+
 /**
  * Explains an error of n8n, and quotes it.
  *
@@ -48,6 +55,9 @@ export function tableError(cause: unknown): Error {
 	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
 	const known = KNOWN.find(([pattern]) => pattern.test(message));
 	const quoted = `n8n says: ${truncate(message)}`;
+	// n8n wakes executions before it starts its data tables.
+	if (DISABLED.test(message) && mayBeStarting())
+		return new Error(sentences(STARTING, quoted), { cause });
 	if (known) return recordUnavailable(sentences(known[1], quoted)).with({ cause });
 	const isLate = name === 'TimeoutError';
 	const reason = isLate ? 'n8n did not respond in time' : quoted;

@@ -56,11 +56,7 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
  * @throws Error if there is no table
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
-	const sameId = {
-		keyName: 'generation_id',
-		condition: 'eq',
-		keyValue: '={{ $json.generation_id }}',
-	};
+	const sameId = { keyName: 'generation_id', keyValue: '={{ $json.generation_id }}' };
 	const into = (id: string) => insertion(operationsOn(id), [sameId]);
 	const insert = async (...operations: Operation[]) =>
 		await runTableNodes(step, operations, rows.map(cells), operations);
@@ -96,7 +92,7 @@ function operationsOn(tableId: string): RowOperation {
 /**
  * The operation that inserts each input item as a row.
  *
- * @param unless the row is inserted only if no other row meets all of these conditions
+ * @param unless the row is inserted only if no other row meets all of these conditions, each of them an equality
  */
 function insertion(row: RowOperation, unless?: INodeParameters[]): Operation {
 	const columns = { mappingMode: 'autoMapInputData', value: null };
@@ -137,22 +133,28 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 	const output = await runTableNodes(step, operations, inserts.map(cells), final);
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
+	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
 	for (const other of others) {
-		const more = await runTableNodes(step, [other]);
+		// It only reads, so it is repeated alone.
+		const more = await callPatiently(ports, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;
 }
 
-/** The conditions for a row of the same key and owner that did not fail. The key is that of the input item. */
+/**
+ * The conditions for a row of the same key and owner, which may have failed. The key is that of the input item.
+ *
+ * n8n drops the comparison of each condition here, and always compares for equality.
+ */
 function sameKey({ workflow_id: workflow, node_id: node, type }: RowFields): INodeParameters[] {
+	const cell = (keyName: string, text: string) => ({ keyName, keyValue: literalOrNull(text) });
 	return [
-		{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
-		equals('workflow_id', workflow),
-		equals('node_id', node),
+		{ keyName: 'key', keyValue: '={{ $json.key }}' },
+		cell('workflow_id', workflow),
+		cell('node_id', node),
 		// Nodes of several types may share a key scope.
-		...(workflow === '' ? [equals('type', type)] : []),
-		{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+		...(workflow === '' ? [cell('type', type)] : []),
 	];
 }
 
@@ -172,9 +174,12 @@ function cells(fields: Partial<RowFields>): Record<string, string | null> {
 
 function literals(fields: Partial<RowFields>): Record<string, string> {
 	const values = Object.entries(fields);
-	return Object.fromEntries(
-		values.map(([name, text]) => [name, text === '' ? '={{ null }}' : literal(text)]),
-	);
+	return Object.fromEntries(values.map(([name, text]) => [name, literalOrNull(text)]));
+}
+
+/** As `cells` stores a text. A condition for equality with `null` finds NULL. */
+function literalOrNull(text: string): string {
+	return text === '' ? '={{ null }}' : literal(text);
 }
 
 function filter({ match, conditions }: Where): INodeParameters {

@@ -1,6 +1,9 @@
 import { wallClock } from '../http/clock';
+import { ageMs, mayBeStarting } from '../record/package-age';
 import { dataTablesWork } from '../record/project-table';
 import type { Step } from '../step';
+
+export { loaded } from '../record/package-age';
 
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;
@@ -9,15 +12,11 @@ const TABLE_PAUSE_MS = 5_000;
 const RECOVERY_MS = 20_000;
 /** How long n8n may take from loading this package to the end of its crash recovery. */
 const START_MS = 30_000;
-/** After this time, n8n has started, however busy its machine is. */
-const STARTED_MS = 300_000;
 /**
  * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
  * first looks for dead executions, after a minute.
  */
 const TRIES_WITHOUT_TABLE = 8;
-/** When this process loaded the package, in milliseconds since the Unix epoch. */
-export const loaded = { at: wallClock.now() };
 
 /**
  * Waits until n8n has started and its crash recovery has ended, until the execution is stopped, or until it has waited long
@@ -29,14 +28,14 @@ export const loaded = { at: wallClock.now() };
  * awake keeps the mark until n8n stores it the next time. Until the recovery has ended, no execution may therefore fall
  * asleep, or end and thereby wake another one.
  *
- * Returns at once if the package was loaded more than `STARTED_MS` ago.
+ * Returns at once if this process loaded the package long ago.
  *
  * @param needsTable true if the execution can do nothing without a data table
  */
 export async function n8nStarted(helper: Step, needsTable: boolean): Promise<void> {
 	const mostTries = needsTable ? TABLE_TRIES : TRIES_WITHOUT_TABLE;
 	const signal = helper.signal;
-	if (ageMs() > STARTED_MS) return;
+	if (!mayBeStarting()) return;
 	for (let tries = 1; tries <= mostTries; tries++) {
 		if (await dataTablesWork(helper))
 			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
@@ -48,10 +47,4 @@ export async function n8nStarted(helper: Step, needsTable: boolean): Promise<voi
 /** How long n8n may still be starting. */
 function startingMs(): number {
 	return Math.max(0, START_MS - ageMs());
-}
-
-/** How long ago this process loaded the package; `Infinity` if the clock was set back since. */
-function ageMs(): number {
-	const ms = wallClock.now() - loaded.at;
-	return ms < 0 ? Infinity : ms;
 }

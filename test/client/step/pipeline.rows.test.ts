@@ -1,11 +1,12 @@
 import { GenerationError } from '../../../client/api/errors';
 import type { StoredOrders } from '../../../client/orders/journal';
 import type { Row } from '../../../client/jobs/row';
-import { newRow, type CallTable } from '../../../client/orders/table';
+import { isOwnedBy, newRow, type CallTable } from '../../../client/orders/table';
 import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
+import type { VirtualTime } from '../../support/virtual-time';
 
 /** The rows of the table for an idempotency key, and what executions do that share them. */
 
@@ -110,6 +111,23 @@ describe('a row', () => {
 		expect(ids()).toEqual(['by hand']);
 	});
 
+	it('whose owner a user has pasted with blanks and line breaks is reused', async () => {
+		const { step, table, run } = opened();
+		expect(await run('one')).toBe('completed generation-1');
+		table.edit(table.rows[0], { workflow_id: ' w\n', node_id: 'n\t' });
+		expect(await run('two')).toBe('completed generation-1');
+		expect(step.fake.made).toHaveLength(1);
+	});
+
+	it.each(['name:Image ', ' name:Image', 'scope: posters'])(
+		'belongs to its node whose own id has blanks: %j',
+		(nodeId) => {
+			const scope = { workflowId: 'w', nodeId, executionId: 'e', writer: 'x' };
+			expect(isOwnedBy(scope, newRow(scope, 'a'))).toBe(true);
+			expect(isOwnedBy({ ...scope, nodeId: `${nodeId}s` }, newRow(scope, 'a'))).toBe(false);
+		},
+	);
+
 	it('gets the final status within seconds, while other items still run', async () => {
 		const { step, table, later } = opened();
 		step.fake.durationMs = (text) => (text === 'boat' ? 10_000 : 90_000);
@@ -184,6 +202,48 @@ describe('a table', () => {
 		expect(ids()).toEqual(['generation-1']);
 	});
 
+	it.each([
+		['while its generation still runs', 120_000, 50_000],
+		['when the step ends', 42_000, 41_000],
+	])('that could not store an ID gets it %s', async (_, durationMs, downUntil) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => durationMs;
+		const { reach } = failing(() => step.fake.made.length > 0 && step.elapsed < downUntil);
+		let seen: string[] = [];
+		time.at(time.now() + downUntil + 16_000, () => (seen = table.rows.map((row) => row.status)));
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		if (durationMs > downUntil + 16_000) expect(seen).toEqual(['pending']);
+		expect(table.rows).toMatchObject([{ generation_id: 'generation-1', status: 'completed' }]);
+		const { outcomes } = await runKeyed(step, table, 'two', [keyed('boat', 0, 'a')]);
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+	});
+
+	it('that could not store an ID whose row was deleted meanwhile gets a row with it', async () => {
+		const { step, table, time, later, ids } = opened();
+		step.fake.durationMs = () => 120_000;
+		const { reach } = failing(() => step.fake.made.length > 0 && step.elapsed < 50_000);
+		later(40_000, () => (table.rows.length = 0));
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		expect(ids()).toEqual(['generation-1']);
+	});
+
+	it.each([
+		['fails', 0],
+		['hangs', 60_000],
+	])('that %s for good delays the end of a step by seconds at most', async (_, hangsMs) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => 200_000;
+		const reach =
+			(inner: CallTable): CallTable =>
+			async (call) => {
+				if (step.fake.made.length === 0) return await inner(call);
+				await time.sleep(hangsMs);
+				throw new Error('SQLITE_BUSY');
+			};
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		expect(step.elapsed).toBeLessThan(200_000 + hangsMs * 2 + 45_000);
+	});
+
 	it('whose calls take minutes is an error of the item, at no charge', async () => {
 		const { step, table } = opened();
 		const slow = () => ({ ...prompt, beforeMs: 50_000 });
@@ -225,6 +285,33 @@ describe('while another execution sends the request of a key', () => {
 			) as string,
 		});
 		expect(made).toBe(1);
+	});
+});
+
+describe('while an id is being written for minutes', () => {
+	/** Writing an id takes 100 seconds. Everything else is prompt. */
+	const slowIds =
+		(time: VirtualTime) =>
+		(table: CallTable): CallTable =>
+		async (call) => {
+			if (call.changes.some(({ set }) => set?.generation_id)) await time.sleep(100_000);
+			return await table(call);
+		};
+
+	it.each([
+		['the step waits for its generation', {}],
+		['the step is about to end', { wait: false }],
+	])('another execution that may resubmit does not: %s', async (_, changes) => {
+		const { step, table, time } = opened();
+		step.fake.durationMs = () => 200_000;
+		const jobs = [keyed('boat', 0, 'a', changes)];
+		const first = beginKeyed(step, table, 'slow', jobs, { reach: slowIds(time) });
+		const second = time.sleep(1_000).then(async () => {
+			return await beginKeyed(step, table, 'waits', [keyed('boat', 0, 'a', resubmit)]);
+		});
+		const results = await time.run(Promise.all([first, second]));
+		expect(step.fake.made).toHaveLength(1);
+		expect(inShort(results[1].outcomes[0])).toBe('completed generation-1');
 	});
 });
 

@@ -22,8 +22,50 @@ interface Table {
 
 interface Condition {
 	keyName: string;
-	condition: 'eq' | 'neq' | 'like' | 'isEmpty';
+	/** n8n leaves it out for the operations without one, which compare for equality. */
+	condition?: 'eq' | 'neq' | 'like' | 'isEmpty';
 	keyValue?: unknown;
+}
+
+/** As n8n declares it for the operations rowExists and rowNotExists: it drops a condition that is given anyway. */
+const never: INodeProperties['displayOptions'] = { show: { '@version': [{ _cnd: { lt: 0 } }] } };
+
+/** The filters of some operations, with the displayOptions of n8n's node. */
+function filters(
+	displayOptions: INodeProperties['displayOptions'],
+	ofCondition?: INodeProperties['displayOptions'],
+): INodeProperties {
+	return {
+		displayName: 'Conditions',
+		name: 'filters',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		default: {},
+		displayOptions,
+		options: [
+			{
+				name: 'conditions',
+				displayName: 'Conditions',
+				values: [
+					{ displayName: 'Column', name: 'keyName', type: 'string', default: 'id' },
+					{
+						displayName: 'Condition',
+						name: 'condition',
+						type: 'string',
+						default: 'eq',
+						displayOptions: ofCondition,
+					},
+					{
+						displayName: 'Value',
+						name: 'keyValue',
+						type: 'string',
+						default: '',
+						displayOptions: { hide: { condition: ['isEmpty', 'isNotEmpty', 'isTrue', 'isFalse'] } },
+					},
+				],
+			},
+		],
+	};
 }
 
 const properties: INodeProperties[] = [
@@ -35,24 +77,8 @@ const properties: INodeProperties[] = [
 	{ displayName: 'Return All', name: 'returnAll', type: 'boolean', default: false },
 	{ displayName: 'Columns', name: 'columns', type: 'json', default: {} },
 	{ displayName: 'Options', name: 'options', type: 'json', default: {} },
-	{
-		displayName: 'Conditions',
-		name: 'filters',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		default: {},
-		options: [
-			{
-				name: 'conditions',
-				displayName: 'Conditions',
-				values: [
-					{ displayName: 'Column', name: 'keyName', type: 'string', default: 'id' },
-					{ displayName: 'Condition', name: 'condition', type: 'string', default: 'eq' },
-					{ displayName: 'Value', name: 'keyValue', type: 'string', default: '' },
-				],
-			},
-		],
-	},
+	filters({ hide: { operation: ['rowNotExists'] } }),
+	filters({ show: { operation: ['rowNotExists'] } }, never),
 ];
 
 /** n8n's data tables in memory, behind a stand-in for its Data Table node that is reached in the same way. */
@@ -177,9 +203,10 @@ function matching(context: IExecuteFunctions, table: Table, item: number): IData
 	});
 }
 
-/** As in a database, NULL equals nothing. */
-function isHit(cell: unknown, { condition, keyValue }: Condition): boolean {
+/** As in a database, NULL equals nothing. n8n looks for NULL where the value is `null`. */
+function isHit(cell: unknown, { condition = 'eq', keyValue }: Condition): boolean {
 	if (condition === 'isEmpty') return cell === null || cell === '';
+	if (condition === 'eq' && keyValue === null) return cell === null;
 	if (cell === null) return false;
 	if (condition === 'neq') return cell !== keyValue;
 	return condition === 'eq' ? cell === keyValue : isLike(String(cell), String(keyValue));

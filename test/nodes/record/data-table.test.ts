@@ -118,12 +118,26 @@ describe('a helper workflow', () => {
 		const [, missing, insert]: INode[] = calls[0].code.nodes;
 		const next = calls[0].code.connections[missing.name].main[0] ?? [];
 		expect(next.map(({ node }) => node)).toEqual([insert.name]);
+		// n8n drops other conditions than equality here.
 		expect(conditionsOf(missing.parameters as IDataObject)).toEqual([
-			{ keyName: 'key', condition: 'eq', keyValue: '={{ $json.key }}' },
-			{ keyName: 'workflow_id', condition: 'eq', keyValue: 'w' },
-			{ keyName: 'node_id', condition: 'eq', keyValue: 'n' },
-			{ keyName: 'status', condition: 'neq', keyValue: 'failed' },
+			{ keyName: 'key', keyValue: '={{ $json.key }}' },
+			{ keyName: 'workflow_id', keyValue: 'w' },
+			{ keyName: 'node_id', keyValue: 'n' },
 		]);
+	});
+
+	it('finds the rows of a key scope, which have no workflow', async () => {
+		const { calls, call } = await opened();
+		const scoped = { ...row('a'), workflow_id: '', node_id: 'scope:=x', type: 'image' };
+		await call({ inserts: [scoped], ifMissing: true, keys: ['a'] });
+		const conditions = conditionsOf(calls[0].operations[0]);
+		expect(conditions.slice(1).map(({ keyValue }) => evaluated(keyValue))).toEqual([
+			null,
+			'scope:=x',
+			'image',
+		]);
+		// Empty cells are stored as NULL.
+		expect(calls[0].items).toMatchObject([{ workflow_id: null }]);
 	});
 
 	it.each(['={{ 1 }}', "=a }} b {{ '\\u0022", '=\u{1F6A2}"'])(
@@ -170,6 +184,21 @@ describe('a helper workflow', () => {
 		// n8n returns fifty rows by default.
 		expect(reads.every(({ returnAll }) => returnAll === true)).toBe(true);
 	});
+});
+
+it('a read of hundreds of keys that fails halfway goes on there', async () => {
+	const sleep = jest.spyOn(wallClock, 'sleep').mockResolvedValue();
+	const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
+	let reads = 0;
+	const { calls, call } = await opened(({ operations: [get] }) => {
+		if (get.operation !== 'get') return undefined;
+		if (++reads === 2) throw new Error('SQLITE_BUSY');
+		return conditionsOf(get).map(({ keyValue }) => ({ json: { key: keyValue as string } }));
+	});
+	expect((await call({ keys })).map(({ key }) => key)).toEqual(keys);
+	const sizes = calls.map(({ operations: [get] }) => conditionsOf(get).length);
+	expect(sizes).toEqual([200, 200, 200, 50]);
+	sleep.mockRestore();
 });
 
 describe('after the workflow’s timeout, when n8n ends all waits', () => {

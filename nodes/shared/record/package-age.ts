@@ -1,0 +1,18 @@
+import { wallClock } from '../http/clock';
+
+/** After this time, n8n has started, however busy its machine is. */
+const STARTED_MS = 300_000;
+
+/** When this process loaded the package, in milliseconds since the Unix epoch. */
+export const loaded = { at: wallClock.now() };
+
+/** How long ago this process loaded the package; `Infinity` if the clock was set back since. */
+export function ageMs(): number {
+	const ms = wallClock.now() - loaded.at;
+	return ms < 0 ? Infinity : ms;
+}
+
+/** True if n8n may still be starting: it wakes executions before its data tables can be used. */
+export function mayBeStarting(): boolean {
+	return ageMs() <= STARTED_MS;
+}
