@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { wallClock } from '../../nodes/shared/http/clock';
 import { ownType } from '../support/workflow';
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 import { byId } from './stage';
@@ -274,6 +275,18 @@ it.each(['invoke', 'engine'] as const)(
 		expect(rows()).toHaveLength(2);
 	},
 );
+
+it('the tool of an agent answers within a minute, although the data table does not, and creates nothing', async () => {
+	tables.before = async () => await new Promise(() => undefined);
+	const model = byId('lumen-turbo');
+	const parameters = { model, prompt: 'a boat', options: { idempotencyKey: 'k', size: '64x64' } };
+	const began = wallClock.now();
+	const options = { credentials: stage.credentials(), path: 'invoke' } as const;
+	const ran = await stage.engine.runAsTool(ownType('imageGeneration'), parameters, {}, options);
+	expect(wallClock.now() - began).toBeLessThan(60_000);
+	expect(JSON.stringify([ran.calls, ran.run.error])).toContain('The tool stopped after 50 s');
+	expect(created()).toBe(0);
+});
 
 it('parallel calls of an agent with the same keys do not wait for each other’s next outputs', async () => {
 	const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";

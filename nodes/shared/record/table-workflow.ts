@@ -1,7 +1,8 @@
 import type { IDataObject, INodeExecutionData, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
-import { raceAbort, toResult } from '../../../client/async';
+import { onAbort, raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
+import { wallClock } from '../http/clock';
 import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
 import type { Step } from '../step';
@@ -10,6 +11,9 @@ import type { Step } from '../step';
 const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
+
+/** Milliseconds to wait for a call once the step has ended, such as at the end of an agent's call. */
+const GRACE_MS = 3_000;
 
 /** An expression for the output items of the second operation, for the operations after it. */
 export const OUTPUT_OF_SECOND = "$('Table 2').all()";
@@ -52,7 +56,7 @@ export async function runTableNodes(
 		const code = workflow(step, some);
 		const running = step.n8n.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
 		const longestMs = LONGEST_CALL_MS + LONGEST_ROW_MS * (rows.length + some.length);
-		return await raceAbort(AbortSignal.timeout(longestMs), running);
+		return await raceAbort(AbortSignal.timeout(longestMs), unlessEnded(step, running));
 	};
 	const ran = await toResult(async () => {
 		const { data } = await start(operations, false);
@@ -63,6 +67,19 @@ export async function runTableNodes(
 	if (!step.signal.aborted) throw tableError(ran.error);
 	if (final.length > 0) await start(final, true);
 	throw new UnansweredError();
+}
+
+/** Settles as `running` does, or rejects soon after the step has ended: n8n ends a helper workflow only after its own Stop. */
+async function unlessEnded<T>(step: Step, running: Promise<T>): Promise<T> {
+	const over = new AbortController();
+	const forget = onAbort(step.signal, () => {
+		void wallClock.sleep(GRACE_MS).then(() => over.abort(new UnansweredError()));
+	});
+	try {
+		return await raceAbort(over.signal, running);
+	} finally {
+		forget();
+	}
 }
 
 function workflow(step: Step, operations: Operation[]): IWorkflowBase {
