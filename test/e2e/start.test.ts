@@ -78,7 +78,7 @@ async function runToEnd(rest: Rest, id: string, trigger = button, json?: IDataOb
 async function expectStandIns(rest: Rest, output: string): Promise<void> {
 	const [, bucket] =
 		/S3 stand-in +(\S+)/.exec(output.slice(output.lastIndexOf('Other services'))) ?? [];
-	expect((await http.get<string>(bucket)).data).toContain('<Key>pictures/harbor-dawn.png</Key>');
+	expect((await http.get<string>(bucket)).data).toContain('<Key>pictures/1-harbor-dawn.png</Key>');
 	const [, telegram] = /Telegram stand-in +(http\S+)/.exec(output) ?? [];
 	expect((await http.get<string>(telegram)).data).toContain('Picture of the day');
 	const agent = await idOf(rest, 'AI Agent that Creates Pictures and Videos');
