@@ -59,6 +59,18 @@ export async function deadline(clock: Clock, ms: number, signal: AbortSignal): P
 	if (!signal.aborted && clock.now() - due > LATE_TIMER_MS) await deadline(clock, GRACE_MS, signal);
 }
 
+/** Calls `action` when `deadline` passes, unless `signal` aborts first. */
+export function atDeadline(
+	clock: Clock,
+	ms: number,
+	signal: AbortSignal,
+	action: () => void,
+): void {
+	void deadline(clock, ms, signal).then(() => {
+		if (!signal.aborted) action();
+	});
+}
+
 /**
  * Settles as the task does; returns `null` if the timeout passes first. Then, or when `signal` aborts, the task's own
  * signal aborts. The task does not start if the timeout is not above 0.

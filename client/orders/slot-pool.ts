@@ -22,7 +22,7 @@ const LONGEST_SPECULATION_MS = 10_000;
 const PAUSE_MS = 5_000;
 /** How often an item whose time has passed during such a pause checks whether it may be sent, or has to give up. */
 const GRACE_CHECK_MS = 250;
-/** How long to wait for that response: the network may need some time after a pause, too. */
+/** How long all items wait for the next response after such a pause: the network may need some time, too. */
 const LONGEST_GRACE_MS = 30_000;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;

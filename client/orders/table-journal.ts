@@ -107,7 +107,10 @@ export class TableJournal extends Journal {
 		for (const key of keys) this.keyRow(key).observe({ ...answer, rows: rows.get(key) ?? [] });
 	}
 
-	/** Sends the heartbeat, and writes missing ids again. Reads the unresolved rows of other executions again, or writes the queued final statuses. */
+	/**
+	 * Sends the heartbeat, and writes missing ids again. Reads the unresolved rows of other executions again, or writes the
+	 * queued final statuses.
+	 */
 	private async beat(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {

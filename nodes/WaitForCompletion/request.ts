@@ -102,7 +102,8 @@ function errorOfInput(step: Step, itemIndex: number): InputError | null {
 }
 
 /**
- * False for a failed item without a generation: it has no ID, or only one of its own, such as that of a row in a table.
+ * False for a failed item without a generation: it has no ID, or only one of its own, such as the number of a row. A UUID of
+ * its own cannot be told from that of a generation.
  */
 function hasGeneration(step: Step, itemIndex: number, id: string | null): boolean {
 	if (id === null) return false;

@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loaded } from '../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../nodes/shared/record/package-age';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { items, keyed, openKeyedStage } from './keyed';

@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loaded } from '../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../nodes/shared/record/package-age';
 import { killWave, nextOf, sleepToEnd, wake, wavesOf } from './asleep';
 import type { Run } from '../../tools/engine';
 import { items, openKeyedStage } from './keyed';

@@ -1,5 +1,5 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { loaded } from '../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../nodes/shared/record/package-age';
 import { nextOf } from './asleep';
 import { openKeyedStage } from './keyed';
 

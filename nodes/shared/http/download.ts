@@ -2,7 +2,7 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
-import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
+import { atDeadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import { errorOfEnd } from '../../../client/jobs/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
@@ -152,9 +152,7 @@ async function fetchOnce(
 	const answered = new AbortController();
 	const forget = onAbort(signal, () => connection.abort());
 	// n8n's own timeout does not start before a proxy has connected.
-	void deadline(requestClock, 2 * idleTimeoutMs, answered.signal).then(() => {
-		if (!answered.signal.aborted) connection.abort(stalled());
-	});
+	atDeadline(requestClock, 2 * idleTimeoutMs, answered.signal, () => connection.abort(stalled()));
 	try {
 		connection.signal.throwIfAborted();
 		const fetching = fetchWhole(step, generation, fileName, idleTimeoutMs, connection, answered);

@@ -1,4 +1,4 @@
-import { deadline, onAbort } from '../../../client/async';
+import { atDeadline, onAbort } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { isFinalState } from '../../../client/api/states';
@@ -26,9 +26,7 @@ export async function withinCall<T>(step: Step, run: (step: Step) => Promise<T>)
 	const call = new AbortController();
 	const ended = new AbortController();
 	const forget = onAbort(step.signal, () => call.abort(step.signal.reason));
-	void deadline(wallClock, CALL_MS, ended.signal).then(() => {
-		if (!ended.signal.aborted) call.abort(new CallOver());
-	});
+	atDeadline(wallClock, CALL_MS, ended.signal, () => call.abort(new CallOver()));
 	try {
 		return await run({ ...step, signal: call.signal });
 	} finally {

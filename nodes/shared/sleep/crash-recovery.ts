@@ -3,8 +3,6 @@ import { ageMs, mayBeStarting } from '../record/package-age';
 import { dataTablesWork } from '../record/project-table';
 import type { Step } from '../step';
 
-export { loaded } from '../record/package-age';
-
 /** How often and how long to wait for the data table. */
 const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;

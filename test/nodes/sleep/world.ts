@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { loaded } from '../../../nodes/shared/sleep/crash-recovery';
+import { loaded } from '../../../nodes/shared/record/package-age';
 import { seededRandom, type Random } from '../../../sandbox/basics/random';
 import { nodeNamed } from '../../../tools/own-nodes';
 import { DataTables } from '../../engine/support/data-table';
