@@ -155,7 +155,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	),
 	CONCURRENCY_LIMIT_REACHED: row(
 		'No free slot',
-		'The plan’s limit of concurrent generations is reached. Raise Timeout, let other workflows finish, or choose a larger plan.',
+		'The account already runs as many generations as its plan allows. Raise Timeout, let other workflows finish, or choose a larger plan.',
 		{ specific: withMessage, retry: 'slot', cause: 'rate-limited' },
 	),
 	CONNECTION_LIMIT_REACHED: row(

@@ -126,7 +126,9 @@ export function timedOutGeneration(
 	return new GenerationError({
 		title: `The generation did not finish within ${timeoutMs / 1000} s`,
 		details: sentences(
-			confirmed ? state : 'Its status could not be checked, so it is unknown whether it exists',
+			confirmed
+				? state
+				: 'Its status could not be checked. Whether the generation exists is unknown',
 			lastError && `The last status check failed: ${lastError.message}`,
 		),
 		description:
@@ -185,7 +187,7 @@ export function heldTooLong(
 ): GenerationError {
 	return new GenerationError({
 		title,
-		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After), which is longer than what is left of the Timeout of ${inSeconds(timeoutMs)}`,
+		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After). The Timeout of ${inSeconds(timeoutMs)} ends before that`,
 		description: 'Try again later, or raise Timeout.',
 		serviceMessage,
 		code,

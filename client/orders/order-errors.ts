@@ -15,7 +15,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	}
 	const steps = row
 		? `2. If it exists, ${enter}. 3. If not, delete row ${row.id}. 4. Start a new execution`
-		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”. This resends all uncertain items of the step, so look for all of them first. Afterward, set it back to Error. An execution that succeeded cannot be retried: run only this item in a new one';
+		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”. All uncertain items of the step are sent again, so look for all of them first. 4. Set On Uncertain Charge back to Error. If the execution succeeded, it cannot be retried: run only this item in a new one';
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 
@@ -63,7 +63,7 @@ function ofLostService(error: GenerationError, count: number, row: Row): Generat
 	return error.with({
 		title: `The service knows none of the ${amount(count)} generations on record for this step`,
 		details: `This may be another service or account, or the service was reset. Generation ${id} was created for the idempotency key "${key}" (${inTable(row)})`,
-		description: `Choose the Base URL and the credential that created them. If they are gone for good, delete all rows of the data table ${TABLE_NAME} where ${rows}, or change the Idempotency Key of all items, and start a new execution: the items are then created and charged again. Keep rows of newer generations that the service knows: without their rows, these are charged again, too.`,
+		description: `Choose the Base URL and the credential that created them. If they are gone for good, change the Idempotency Key of all items, or delete all rows of the data table ${TABLE_NAME} where ${rows}. A new execution then creates and charges the items again. Keep rows of newer generations that the service knows: without its row, a generation is charged again.`,
 		generation: { id },
 		charge: 'none',
 	});
@@ -128,7 +128,7 @@ export function unavailable(error: unknown): unknown {
 
 /** Advice for a table that cannot be used, without charging any item again. */
 export const RENEW_TABLE =
-	'Export it as CSV and rename it. Run the step once with Limit New Generations set to 0 to create a new table at no charge, and import the rows. Items without a row are charged again';
+	'Replace it at no charge: 1. Export it as CSV. 2. Rename it. 3. Run the step with Limit New Generations set to 0, which creates a new table. 4. Import the rows. Items without a row are charged again';
 
 /** Builds the error for a table that does not save: changes of the row `id` or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {

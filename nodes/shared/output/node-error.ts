@@ -12,10 +12,10 @@ import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } f
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_RESUME =
-	'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key';
+	'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again';
 /** The same for several items. A retry with On Error = Stop fails again if the item itself is the cause. */
 const HOW_TO_GET_OTHERS =
-	'To get the other outputs, set On Error to Continue, save, and use “Retry with currently saved workflow” on the latest execution: it reuses charged generations, but n8n replays the same input. To change the input of an item, start a new execution, which is charged again for items without an Idempotency Key';
+	'To get the other outputs, set On Error to Continue, save, and use “Retry with currently saved workflow” on the latest execution: charged generations are reused, and the items are the same as before. To change an item, start a new execution. Without an Idempotency Key, its items are charged again';
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,

@@ -74,6 +74,6 @@ export function endedEarly(
 /** The error of a node that has a batch role although no sleeping step has started it. */
 export function notAsleep(helper: Step, advice: Advice): NodeApiError {
 	const details =
-		'Either it fell asleep with another release of this package, or the hidden parameter batchRole is set in a workflow of your own';
+		'Another release of this package may have started it. If this node is in a workflow of your own, remove its parameter batchRole';
 	return nodeError(helper, endedEarly(advice, 'The sleeping step was not found', details), 0);
 }

@@ -35,7 +35,8 @@ export interface HelperOf {
 /** What a step that sleeps is called in texts for the user. */
 export type Noun = 'sleeping batch' | 'suspended wait';
 
-const NOT_YOURS = 'This is not a workflow of yours: the step runs it while your execution sleeps.';
+const NOT_YOURS =
+	'This workflow was created automatically. The step runs it while your execution sleeps.';
 
 /** Builds the workflow that starts the waves. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {

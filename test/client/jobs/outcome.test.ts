@@ -71,7 +71,9 @@ describe('a generation that is not ready in time', () => {
 	it('whose id no status check has confirmed is not reported as charged', () => {
 		const error = timedOutGeneration({ id: 'x' }, 1000, broken);
 		expect(error).toMatchObject({ charge: 'none', generation: { id: 'x' } });
-		expect(error.details).toMatch(/^Its status could not be checked, so it is unknown/);
+		expect(error.details).toMatch(
+			/^Its status could not be checked\. Whether the generation exists is unknown/,
+		);
 	});
 });
 

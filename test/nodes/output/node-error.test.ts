@@ -185,7 +185,7 @@ describe('the error of a step that stops', () => {
 			{ id: 'b', status: null },
 		]);
 		expect(error.description).toContain(
-			'Use Retry On Fail, or Retry on the latest execution: both reuse charged generations. A new execution, or a second retry of an older one, is charged again unless the items have an Idempotency Key.',
+			'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again.',
 		);
 	});
 
