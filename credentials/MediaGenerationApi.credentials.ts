@@ -30,7 +30,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
-			description: 'Address of the service, without /v1',
+			description: 'Address of the service, with or without /v1 at the end',
 		},
 		{
 			displayName: 'API Key',

@@ -11,7 +11,7 @@ const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
-		return `A retry sends it again, as On Uncertain Charge says. To avoid a double charge, first look for the generation in the service’s app. If it exists, ${enter ?? 'get it with Wait for Completion, at no charge'}`;
+		return `A retry sends it again, because On Uncertain Charge is Resubmit. To avoid a double charge, first look for the generation in the service’s app. If it exists, ${enter ?? 'get it with Wait for Completion, at no charge'}`;
 	}
 	const steps = row
 		? `2. If it exists, ${enter}. 3. If not, delete row ${row.id}. 4. Start a new execution`
@@ -128,7 +128,7 @@ export function unavailable(error: unknown): unknown {
 
 /** Advice for a table that cannot be used, without charging any item again. */
 export const RENEW_TABLE =
-	'Replace it at no charge: 1. Export it as CSV. 2. Rename it. 3. Run the step with Limit New Generations set to 0, which creates a new table. 4. Import the rows. Items without a row are charged again';
+	'Replace it at no charge: 1. Export the table as CSV. 2. Rename the table. 3. Run the step with Limit New Generations set to 0, which creates a new table. 4. Import the CSV into the new table. Items without a row are charged again';
 
 /** Builds the error for a table that does not save: changes of the row `id` or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {

@@ -213,7 +213,7 @@ describe('"Retry execution"', () => {
 		expect(ids).toHaveLength(2);
 		expect(error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_parameter' } });
 		for (const id of ids) expect(error?.description).toContain(id);
-		expect(error?.description).toContain('charged generations are reused');
+		expect(error?.description).toContain('Charged generations are reused');
 	});
 
 	it('generates again what has failed in the meantime', async () => {

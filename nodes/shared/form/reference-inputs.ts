@@ -68,7 +68,7 @@ const inputFields: INodeProperties[] = [
 		typeOptions: { binaryDataProperty: true },
 		default: 'data',
 		placeholder: 'e.g. data',
-		hint: 'The name of the input binary field with the file; above 4.5 MB, the service fetches it from n8n by a signed URL',
+		hint: 'The name of the input binary field with the file; above 4.5 MB, the service fetches it from n8n, which then needs a public https address',
 		displayOptions: { show: { source: ['binary'] } },
 	},
 	{

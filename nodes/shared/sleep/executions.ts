@@ -62,7 +62,7 @@ export async function awaitedStep(
 	const waits = await isAwaited(helper, state);
 	if (step === null || !waits) {
 		const ids = sleeper.lost?.(state) ?? [];
-		const what = `"${state.step}" was stopped, or goes on in another execution. Charged, and not in the data table`;
+		const what = `"${state.step}" was stopped, or continues in another execution. Charged, and not in the data table`;
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 	}
 	if (!waits) throw new Error('No execution waits for this one');
