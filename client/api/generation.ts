@@ -1,5 +1,5 @@
 import { truncate } from '../text';
-import { isContentRefusal, isFinalState, isOtherEnd, readState } from './states';
+import { isContentRefusal, isFinalState, readState } from './states';
 
 export const GENERATION_TYPES = ['image', 'video'] as const;
 export type GenerationType = (typeof GENERATION_TYPES)[number];
@@ -54,11 +54,6 @@ export function unseen(id: string): Generation {
 /** True if polling stops (spec 3). */
 export function isFinal(generation: Generation): boolean {
 	return isFinalState(generation.item.status);
-}
-
-/** True if the generation ended in a state that the spec does not name, such as `cancelled`. */
-export function hasEndedOtherwise(generation: Generation): boolean {
-	return isOtherEnd(generation.item.status);
 }
 
 /** True if the generation is completed without an output URL. A later check may have it, if a replica lags. */

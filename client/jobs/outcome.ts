@@ -1,6 +1,5 @@
 import { CancelledError, GenerationError, inTitle, type KnownGeneration } from '../api/errors';
 import {
-	hasEndedOtherwise,
 	isCompleted,
 	isFailed,
 	isFinal,
@@ -8,7 +7,7 @@ import {
 	type Generation,
 	type GenerationItem,
 } from '../api/generation';
-import { isUnknownState } from '../api/states';
+import { isOtherEnd, isUnknownState } from '../api/states';
 import type { CreateJob } from './job';
 import { inSeconds, itemNames, sentences } from '../text';
 
@@ -46,7 +45,7 @@ export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 /** Builds the error for a generation that ended without an output; `null` if it runs, or has one. */
 export function errorOfEnd(generation: Generation): GenerationError | null {
 	if (isFailed(generation)) return failedGeneration(generation);
-	if (hasEndedOtherwise(generation)) return endedGeneration(generation);
+	if (isOtherEnd(generation.item.status)) return endedGeneration(generation);
 	return lacksOutput(generation) ? withoutOutput(generation) : null;
 }
 

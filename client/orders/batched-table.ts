@@ -129,13 +129,14 @@ export class BatchedTable {
 	}
 
 	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
-	async writeId(row: Row, set: Partial<RowFields>): Promise<void> {
-		const { id, key, writer } = row;
+	async writeId(row: Row): Promise<void> {
+		const { id, key, writer, generation_id, status } = row;
+		const set = { generation_id, status };
 		let where = all(['id', id], ['writer', writer], ['generation_id', '']);
 		for (let tries = 0; tries < 2; tries++) {
 			const changes = [{ where, set, final: true }];
 			const { rows } = await this.run({ changes, keys: [key] });
-			if (rows.some((one) => one.generation_id === set.generation_id)) return;
+			if (rows.some((one) => one.generation_id === generation_id)) return;
 			// Another execution may have marked our row as abandoned.
 			const left = rows.find(
 				(one) => one.id === id && ['', writer].includes(one.writer) && isUnresolved(one),
@@ -143,7 +144,7 @@ export class BatchedTable {
 			if (!left) break;
 			where = all(['id', id], ['writer', left.writer]);
 		}
-		const cells = TABLE_COLUMNS.map((name) => [name, set[name] ?? row[name]]);
+		const cells = TABLE_COLUMNS.map((name) => [name, row[name]]);
 		await this.run({ inserts: [Object.fromEntries(cells) as RowFields], keys: [key] });
 	}
 
@@ -173,10 +174,8 @@ export class BatchedTable {
 		const missing = rows.filter((row) => !found.has(row.generation_id));
 		await Promise.all(
 			missing.map(async (row) => {
-				const { generation_id, status } = row;
-				const set = { generation_id, status };
-				const error = await this.keep(async () => await this.writeId(row, set));
-				if (error === null) found.add(generation_id);
+				const error = await this.keep(async () => await this.writeId(row));
+				if (error === null) found.add(row.generation_id);
 			}),
 		);
 		return found;
@@ -184,10 +183,7 @@ export class BatchedTable {
 
 	/** Writes the ids of `missing` if possible, then reads all rows of keys. Throws as `CallTable`. */
 	async read(keys: string[], missing: Row[]): Promise<Row[]> {
-		for (const row of missing) {
-			const { generation_id, status } = row;
-			await toResult(async () => await this.writeId(row, { generation_id, status }));
-		}
+		for (const row of missing) await toResult(async () => await this.writeId(row));
 		return (await this.run({ keys })).rows;
 	}
 

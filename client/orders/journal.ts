@@ -29,7 +29,7 @@ export interface StoredOrder extends OrderDigests {
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
 /** The stored state of an order. `sent`: `count` requests have no known result. `changed`: another request made it. */
-export type Entry =
+type Entry =
 	| { state: 'none' }
 	| { state: 'sent'; count: number; row?: Row }
 	| { state: 'made'; id: string; status: string; changed?: boolean };
@@ -46,12 +46,6 @@ export interface Lease {
 	leave(): void;
 	/** Stores the generation as soon as its id is known. */
 	made(generation: Generation): void;
-}
-
-/** A generation on record, and when its row last changed, in milliseconds since the Unix epoch; `null` if that is not known. */
-export interface OnRecord {
-	id: string;
-	changedAt: number | null;
 }
 
 /**
@@ -74,8 +68,8 @@ export class Journal {
 	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** Returns the generations of the step's rows. */
-	onRecord(): OnRecord[] {
+	/** Returns the rows of the step that have a generation. */
+	onRecord(): Row[] {
 		return [];
 	}
 

@@ -191,14 +191,13 @@ export class KeyRow {
 		const { held, table } = this;
 		if (!held) return;
 		this.held = null;
-		const row = held.row as Row;
-		const set = { generation_id: id, status: status ?? 'pending' };
+		const row = { ...held.row, generation_id: id, status: status ?? 'pending' } as Row;
 		table.running.add(id);
 		// A final status is stored by `ended`, once the id is written.
-		this.row = { ...row, generation_id: id, status: 'pending' };
-		const written = table.keep(async () => await table.writeId(row, set));
+		this.row = { ...row, status: 'pending' };
+		const written = table.keep(async () => await table.writeId(row));
 		const arriving = written.then((error) => {
-			if (error !== null) this.unrecorded = { ...row, ...set };
+			if (error !== null) this.unrecorded = row;
 			if (this.arriving === arriving) this.arriving = null;
 		});
 		this.arriving = arriving;

@@ -1,7 +1,7 @@
 import { toResult } from '../async';
 import type { CreateJob } from '../jobs/job';
 import { BatchedTable, type TablePorts } from './batched-table';
-import { Journal, type OnRecord } from './journal';
+import { Journal } from './journal';
 import { KeyRow } from './key-row';
 import type { Row } from '../jobs/row';
 import { hasId, storedKey, type TableScope } from './table';
@@ -81,9 +81,8 @@ export class TableJournal extends Journal {
 		return (key && this.keyRow(storedKey(key)).row?.prompt) || null;
 	}
 
-	override onRecord(): OnRecord[] {
-		const made = [...this.rows.values()].flatMap(({ row }) => (row && hasId(row) ? [row] : []));
-		return made.map(({ generation_id: id, changedAt }) => ({ id, changedAt }));
+	override onRecord(): Row[] {
+		return [...this.rows.values()].flatMap(({ row }) => (row && hasId(row) ? [row] : []));
 	}
 
 	protected override readonly rowOf = (key: string | null) =>

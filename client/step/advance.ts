@@ -9,7 +9,7 @@ import { planWave, unwrittenRows, type WaveState } from './wave-plan';
 import { recordEnds, waveResult, type WaveResult } from './wave-result';
 
 /** Dependencies of a wave. */
-export interface WavePorts {
+interface WavePorts {
 	clock: Clock;
 	/** Reads the rows of all jobs, and writes those that could not be written before. */
 	read: (jobs: CreateJob[], missing: Row[]) => Promise<Row[]>;

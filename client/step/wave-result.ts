@@ -59,13 +59,6 @@ export interface WaveResult extends WaveState {
 /** The pause after an outage: at least this long, and at least this part of the longest wait so far. */
 const OUTAGE = { leastMs: 120_000, part: 0.1 };
 
-interface WaveSettings {
-	/** True if the first error ends the batch. */
-	stopOnError: boolean;
-	/** True if the batch sleeps after the wave. Otherwise an error that persists is the end of its item. */
-	rests: boolean;
-}
-
 /**
  * Returns the outcome of a job. Until the deadline of its item, an outage ends nothing: the job counts as stopped, and the
  * next wave goes on with it. Any other outcome is returned as it is, as the same object.
@@ -103,6 +96,7 @@ function afterOutage({ jobs }: WavePlan, { nextShiftAt }: Shift, now: number): n
  * Returns the result of a wave.
  *
  * @param record with all its writes finished; `null` if no job of the wave has a key
+ * @param terms `rests`: the batch sleeps after the wave. Otherwise an error that persists is the end of its item
  * @param now milliseconds since the Unix epoch
  */
 export function waveResult(
@@ -110,7 +104,7 @@ export function waveResult(
 	{ outcomes: ends, stats }: PipelineResult<unknown>,
 	shift: Shift,
 	record: TableJournal | null,
-	{ stopOnError, rests }: WaveSettings,
+	{ stopOnError, rests }: { stopOnError: boolean; rests: boolean },
 	now: number,
 ): WaveResult {
 	const { jobs, sources, left, state } = plan;

@@ -1,7 +1,7 @@
 import { GenerationError } from '../api/errors';
 import { limit, toResult } from '../async';
 import { pause } from '../api/retry';
-import type { OnRecord } from '../orders/journal';
+import type { Row } from '../jobs/row';
 import type { StatusPorts, StatusRequests } from './status-requests';
 
 /** Number of generations that are asked for at the same time. */
@@ -27,11 +27,11 @@ export class RollCall {
 	private callsLeft = MOST_CALLS;
 	private running: Promise<ReadonlySet<string> | null> | null = null;
 
-	/** @param onRecord returns the generations on record for the step */
+	/** @param onRecord returns the rows of the step that have a generation */
 	constructor(
 		private readonly ports: StatusPorts,
 		private readonly requests: StatusRequests,
-		private readonly onRecord: () => OnRecord[],
+		private readonly onRecord: () => Row[],
 	) {}
 
 	/** True if the service is known to have lost this generation, with all others on record. */
@@ -67,8 +67,8 @@ export class RollCall {
 	private async call(deadline: number): Promise<ReadonlySet<string> | null> {
 		const { clock, halt } = this.ports;
 		const rows = this.onRecord();
-		const ids = [...new Set(rows.map(({ id }) => id))];
-		const mayLag = ({ changedAt }: OnRecord) =>
+		const ids = [...new Set(rows.map((row) => row.generation_id))];
+		const mayLag = ({ changedAt }: Row) =>
 			changedAt === null || Math.abs(clock.now() - changedAt) < LAG_MS;
 		if (ids.length < 2 || rows.some(mayLag) || this.callsLeft === 0) return null;
 		this.callsLeft--;

@@ -32,7 +32,7 @@ const LAST_CHECK_MS = 1_000;
  * When to stop watching. `fetched`: once the status of the generation is known. `answered`: the same, or once the
  * service itself says that it does not know the generation. `final`: at a final status.
  */
-export type Goal = 'answered' | 'fetched' | 'final';
+type Goal = 'answered' | 'fetched' | 'final';
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch implements Probed {

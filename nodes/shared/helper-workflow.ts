@@ -23,7 +23,7 @@ const trigger: HelperNode = {
 };
 
 /** What a helper workflow consists of. */
-export interface Helper {
+interface Helper {
 	name: string;
 	/** A sticky note for users who open it from the executions list. Each entry is a paragraph, in Markdown. */
 	note?: string[];
@@ -43,7 +43,7 @@ type Saving = 'all' | 'none' | 'DEFAULT';
  * What a sleeping helper workflow knows from the step that started it, and passes on to those that it starts. It is part
  * of the settings of the helper workflow. n8n stores these with the execution, and shows them in no item, error or log.
  */
-export interface HelperTerms {
+interface HelperTerms {
 	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
 	secret?: string;
 	/** What the user's workflow says about executions that succeed. */
@@ -154,18 +154,12 @@ function settingsOf(step: Step): IDataObject {
 	return (step.n8n.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }
 
-/** A helper workflow that has ended, or that sleeps. */
-export interface RunningHelper {
-	execution: string;
-	/** Its output; `null` if it sleeps. */
-	output: INodeExecutionData[] | null;
-}
-
 /**
  * Runs a helper workflow. If it sleeps, the execution sleeps too, until the helper workflow ends. n8n then returns the
  * result of the helper workflow as the output of this node, and ignores what the node itself returns.
  *
  * @param terms by default those of the helper workflow that the node runs in
+ * @returns `output`: its output; `null` if it sleeps
  * @throws n8n's error if it rejects the helper workflow
  * @throws the error of the helper workflow if it fails before it sleeps
  */
@@ -174,7 +168,7 @@ export async function runHelper(
 	helper: IWorkflowBase,
 	items: INodeExecutionData[],
 	terms = termsOf(step),
-): Promise<RunningHelper> {
+): Promise<{ execution: string; output: INodeExecutionData[] | null }> {
 	const { id: workflowId = '' } = step.n8n.getWorkflow();
 	const code = withCallerSettings(step, helper);
 	const given = { saveDataSuccessExecution: terms?.successes, [TERMS]: terms };

@@ -31,7 +31,7 @@ export function modelAndPrompt(form: Form) {
 }
 
 /** What a creating node requests for an item. */
-export interface Draft {
+interface Draft {
 	/** The request of the first output, without its reference inputs. */
 	request: CreateRequest;
 	/** Seconds. */

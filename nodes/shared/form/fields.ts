@@ -243,19 +243,23 @@ export const creatingOptions: INodeProperties[] = [
 	seedOption,
 ];
 
-/** The collection `options`, sorted by display name. */
+/** The collection `options`. */
 export function optionsField(options: INodeProperties[]): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add Option',
-		default: {},
-		options: byDisplayName(options),
-	};
+	return collectionField('options', 'Option', options);
 }
 
-/** Sorts options by display name, as n8n's linter requires. */
-export function byDisplayName(options: INodeProperties[]): INodeProperties[] {
-	return [...options].sort((one, other) => one.displayName.localeCompare(other.displayName));
+/** A collection of options, sorted by display name, as n8n's linter requires. */
+export function collectionField(
+	name: string,
+	one: string,
+	options: INodeProperties[],
+): INodeProperties {
+	return {
+		displayName: `${one}s`,
+		name,
+		type: 'collection',
+		placeholder: `Add ${one}`,
+		default: {},
+		options: [...options].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+	};
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { runsAsTool } from '../execution';
 import { InvalidInputError, requiredText } from './checks';
@@ -31,18 +31,11 @@ export function requireIncludeOption(options: Options): void {
 	);
 }
 
-/** What an output item keeps of its input item, and the field of the generation in it. */
-export interface KeptInput {
-	json: IDataObject;
-	binary: INodeExecutionData['binary'];
-	field: string;
-}
-
 /**
- * What the output of an item keeps of its input; `null` if it is the generation alone. Never throws: an invalid item is
- * returned as well.
+ * What the output of an item keeps of its input, and the field of the generation in it; `null` if it is the generation
+ * alone. Never throws: an invalid item is returned as well.
  */
-export function keptInput(step: Step, itemIndex: number): KeptInput | null {
+export function keptInput(step: Step, itemIndex: number) {
 	if (!isIncluded(step, itemIndex)) return null;
 	// Some nodes return an item with a file only.
 	const { json = {}, binary } = step.items[itemIndex] as Partial<INodeExecutionData>;

@@ -15,9 +15,6 @@ import { isAfterSleep, type Step } from '../step';
 /** The `options` or `runOptions` collection of an item. */
 export type Options = Record<string, unknown>;
 
-/** How long to wait for one item, and how to handle its timeout. */
-export type Waiting = Pick<Job, 'timeoutMs' | 'onTimeout' | 'countsFromStart'>;
-
 /** The destination of a download. */
 export interface DownloadTarget {
 	propertyName: string;
@@ -161,7 +158,11 @@ const TOOL_TIMEOUT = 45;
  * @param defaultTimeout in seconds
  * @throws InvalidInputError
  */
-export function waitingOf(step: Step, options: Options, defaultTimeout: number): Waiting {
+export function waitingOf(
+	step: Step,
+	options: Options,
+	defaultTimeout: number,
+): Pick<Job, 'timeoutMs' | 'onTimeout' | 'countsFromStart'> {
 	const isTool = runsAsTool(step);
 	const { timeout = null, onTimeout = null } = options;
 	return {

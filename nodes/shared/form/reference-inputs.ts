@@ -101,7 +101,7 @@ export const referenceInputsField: INodeProperties = {
 };
 
 /** A reference input in a request body (spec 4.1, `inputs`). */
-export interface WireInput {
+interface WireInput {
 	type: string;
 	source: 'url' | 'data';
 	value: string | FreshValue;
@@ -111,7 +111,7 @@ const OTHER_SOURCES =
 	'For a file that is not on the web, choose the source Binary Field or Data URI.';
 
 /** Loads the validated inputs of an item. Called when the item's request is due. */
-export type LoadInputs = () => Promise<WireInput[]>;
+type LoadInputs = () => Promise<WireInput[]>;
 type LoadInput = () => Promise<WireInput>;
 
 /**

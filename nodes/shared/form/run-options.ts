@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byDisplayName, notAsTool } from './fields';
+import { collectionField, notAsTool } from './fields';
 
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
@@ -217,14 +217,7 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 	];
 }
 
-/** The collection `runOptions`, sorted by display name. */
+/** The collection `runOptions`. */
 export function runOptionsField(options: INodeProperties[]): INodeProperties {
-	return {
-		displayName: 'Run Options',
-		name: 'runOptions',
-		type: 'collection',
-		placeholder: 'Add Run Option',
-		default: {},
-		options: byDisplayName(options),
-	};
+	return collectionField('runOptions', 'Run Option', options);
 }

@@ -43,12 +43,8 @@ function limitOf(field: string, value: unknown): number {
  * @throws InvalidInputError
  */
 export function stepOptions(options: Options): StepOptions {
-	return {
-		...SETTINGS.maxConcurrent(options),
-		...SETTINGS.pollInterval(options),
-		...SETTINGS.maxNewGenerations(options),
-		...SETTINGS.minimumBalance(options),
-	};
+	const read = Object.values(SETTINGS).map((setting) => setting(options));
+	return Object.assign({}, ...read) as StepOptions;
 }
 
 /**

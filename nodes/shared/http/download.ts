@@ -54,22 +54,20 @@ export interface DownloadRequest {
 	idleTimeoutMs?: number;
 }
 
-export interface Downloaded {
-	binary: IBinaryData;
-	/** The generation as last fetched. Its URL may be new. */
-	generation: Generation;
-}
-
 /**
  * Streams a generation's output from its presigned URL into n8n's storage, and returns it only when it is
  * complete. The API key is never sent to that URL. An expired URL is replaced, and a broken download is
  * retried.
  *
+ * @returns the file, and the generation as last fetched, whose URL may be new
  * @throws GenerationError with the generation's id and URL if the file is unavailable, or if the generation
  * failed after all
  * @throws CancelledError after a stop
  */
-export async function download(step: Step, request: DownloadRequest): Promise<Downloaded> {
+export async function download(
+	step: Step,
+	request: DownloadRequest,
+): Promise<{ binary: IBinaryData; generation: Generation }> {
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;

@@ -49,17 +49,12 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 	return items;
 }
 
-interface Beside {
-	failure?: IDataObject;
-	output?: Output | null;
-}
-
 /** Builds an output item: the generation, alone or in a field of the input item. */
 function itemOf(
 	step: Step,
 	itemIndex: number,
 	generation: IDataObject,
-	{ failure, output = null }: Beside = {},
+	{ failure, output }: { failure?: IDataObject; output?: Output | null } = {},
 ): INodeExecutionData {
 	const kept = keptInput(step, itemIndex);
 	const keys = kept ? { ...kept.json, [kept.field]: generation } : generation;

@@ -34,10 +34,14 @@ const MOST_CONDITIONS = 200;
  */
 export async function dataTable(step: Step): Promise<CallTable> {
 	const table = tableOf(step);
-	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
-	const found = await toResult(async () => await callPatiently(ports, table.id));
+	const found = await toResult(async () => await patiently(step, table.id));
 	if (!found.ok) throw unavailable(found.error);
 	return async (call) => await table.use(async (id) => await run(step, id, call));
+}
+
+async function patiently<T>(step: Step, call: () => Promise<T>): Promise<T> {
+	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
+	return await callPatiently(ports, call);
 }
 
 /** Reads the rows that an execution wrote. */
@@ -61,16 +65,10 @@ export async function insertMissing(step: Step, rows: RowFields[]): Promise<void
 	const insert = async (...operations: Operation[]) =>
 		await runTableNodes(step, operations, rows.map(cells), operations);
 	const table = tableOf(step);
-	const signal = step.signal;
-	const ports = { clock: wallClock, signal, debug: debugLog(step) };
+	const { signal } = step;
 	if (!signal.aborted) {
-		const inserted = await toResult(
-			async () =>
-				await callPatiently(
-					ports,
-					async () => await table.use(async (id) => await insert(into(id))),
-				),
-		);
+		const once = async () => await table.use(async (id) => await insert(into(id)));
+		const inserted = await toResult(async () => await patiently(step, once));
 		if (inserted.ok) return;
 		if (!signal.aborted || inserted.error instanceof UnansweredError) throw inserted.error;
 	}
@@ -133,10 +131,9 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 	const output = await runTableNodes(step, operations, inserts.map(cells), final);
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
-	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
 	for (const other of others) {
 		// It only reads, so it is repeated alone.
-		const more = await callPatiently(ports, async () => await runTableNodes(step, [other]));
+		const more = await patiently(step, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;

@@ -100,7 +100,7 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 }
 
 /** What the rows of a step belong to: its workflow and node, or its key scope, for all nodes of one type. */
-export type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
+type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
 
 /** Returns what the rows of a step belong to. */
 export function rowOwnerOf(step: Step): RowOwner {

@@ -26,7 +26,7 @@ import type { Step } from '../step';
  *
  * @returns the output of the step; `null` if `runNode` must run the jobs
  */
-export type Sleep = (
+type Sleep = (
 	step: Step,
 	start: StepStart,
 	planned: Plan[],

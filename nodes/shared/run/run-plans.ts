@@ -45,14 +45,11 @@ export interface StepStart {
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
 	/** If the step ran its waves without a sleep: what they did, for the hints. */
-	before?: EarlierWork;
-}
-
-/** What a step did before it fetches its results. */
-export interface EarlierWork {
-	stats: PipelineStats;
-	/** Idempotency keys whose rows could not be written. */
-	unrecorded: string[];
+	before?: {
+		stats: PipelineStats;
+		/** Idempotency keys whose rows could not be written. */
+		unrecorded: string[];
+	};
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */

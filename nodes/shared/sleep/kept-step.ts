@@ -1,11 +1,5 @@
 import { randomUUID } from 'crypto';
-import type {
-	IBinaryData,
-	IDataObject,
-	INode,
-	INodeExecutionData,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import { isFile } from '../form/form';
 import { keyScopeOfStep } from '../form/key-scope';
@@ -95,19 +89,15 @@ function valueOrNull(step: Step, path: string, itemIndex: number, fallback: unkn
 	}
 }
 
-/** What n8n has stored of a step that sleeps. */
-interface StoredStep {
-	/** Id of the execution that sleeps. */
-	execution: string;
-	node: INode;
-	items: INodeExecutionData[];
-	kept: KeptParameters;
-}
-
 /** The step that sleeps, for a wave: its id, node, items and evaluated parameters, and the helpers of the wave. */
 export function keptStep(
 	{ n8n, signal }: Pick<Caller, 'signal'> & Pick<Step, 'n8n'>,
-	{ execution, node, items, kept }: StoredStep,
+	{
+		execution,
+		node,
+		items,
+		kept,
+	}: Pick<Step, 'execution' | 'node' | 'items'> & { kept: KeptParameters },
 ): Step {
 	return {
 		n8n,

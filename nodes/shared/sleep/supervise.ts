@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
 import { onAbort, toResult } from '../../../client/async';
 import { sentences } from '../../../client/text';
@@ -6,7 +6,7 @@ import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
 import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
-import { runHelper, type RunningHelper } from '../helper-workflow';
+import { runHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
 import { endedEarly, failureItem, interruption, notAsleep, throwFailure } from './failure';
@@ -107,16 +107,9 @@ async function startWaves(
 	state: SleepState,
 	of: HelperOf,
 ): Promise<INodeExecutionData[][]> {
-	const message = messageItem({ state: { ...state, awaitedBy: here(helper) } });
-	const started = await toResult(async () => await runHelper(helper, wavesWorkflow(of), [message]));
-	if (started.ok) kept.waves = { execution: started.value.execution, dueAt: state.wakeAt };
-	else await wallClock.sleep(PAUSE_MS, helper.signal);
-	return outputOf(started);
-}
-
-/** The node that waits for a helper execution. */
-function here({ execution, node }: Step) {
-	return { execution, node: node.name };
+	const { execution, output } = await start(helper, state, wavesWorkflow(of));
+	if (execution !== null) kept.waves = { execution, dueAt: state.wakeAt };
+	return output;
 }
 
 /**
@@ -125,19 +118,20 @@ function here({ execution, node }: Step) {
  */
 async function collect(helper: Step, state: SleepState, of: HelperOf) {
 	state.collections++;
-	const message = messageItem({ state: { ...state, awaitedBy: here(helper) } });
-	const results = resultsWorkflow(of, state.hasFiles);
-	const started = await toResult(async () => await runHelper(helper, results, [message]));
-	if (!started.ok) await wallClock.sleep(PAUSE_MS, helper.signal);
-	return outputOf(started);
+	return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 }
 
-type Started = Awaited<ReturnType<typeof toResult<RunningHelper>>>;
-
-/** The output of a node that has started a helper workflow. n8n replaces it if that one sleeps. */
-function outputOf(started: Started): INodeExecutionData[][] {
-	if (!started.ok) return [[{ json: { error: (started.error as Error).message } }]];
-	return started.value.output ? [started.value.output] : asleep();
+/** Starts a helper workflow. n8n replaces the output if that one sleeps. `execution`: `null` if n8n refused. */
+async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
+	const awaitedBy = { execution: helper.execution, node: helper.node.name };
+	const message = messageItem({ state: { ...state, awaitedBy } });
+	const started = await toResult(async () => await runHelper(helper, workflow, [message]));
+	if (started.ok) {
+		const { execution, output } = started.value;
+		return { execution, output: output ? [output] : asleep() };
+	}
+	await wallClock.sleep(PAUSE_MS, helper.signal);
+	return { execution: null, output: [[{ json: { error: (started.error as Error).message } }]] };
 }
 
 /** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */

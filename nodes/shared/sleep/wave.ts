@@ -20,12 +20,6 @@ export type BatchState = SleepState & WaveState;
 /** The result of a wave of it. */
 type WaveReport = WaveState & Pick<SleepState, 'v' | 'over' | 'stopped' | 'wakeAt' | 'sleepsFrom'>;
 
-/** How a wave ended. */
-interface EndedWave {
-	report: WaveReport;
-	stats: PipelineStats;
-}
-
 /**
  * Runs one wave of a step, and says when the next one begins.
  *
@@ -40,7 +34,7 @@ export async function runWave(
 	planned: Plan[],
 	state: WaveState & Pick<BatchState, 'sleepsFrom'>,
 	{ checks, rests = true }: { checks?: StatusChecks; rests?: boolean } = {},
-): Promise<EndedWave> {
+): Promise<{ report: WaveReport; stats: PipelineStats }> {
 	const jobs = planned.map(({ job }) => job as CreateJob);
 	const start = await startOf(step, checks);
 	const stopOnError = !continuesOnError(step);
