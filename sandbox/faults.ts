@@ -14,7 +14,7 @@ export interface FaultSubject {
 }
 
 /** A rule that was applied to a request. */
-export interface TakenFault {
+interface TakenFault {
 	readonly action: FaultAction;
 	/** Returns the rule to the queue if the fault could not take effect on the request. */
 	giveBack(): void;

@@ -5,16 +5,27 @@ function refuse(what: string): never {
 	throw new InvalidArgumentError(`It must be ${what}.`);
 }
 
+/** Returns `NaN` for a blank text, which `Number` converts to 0, and for `Infinity`. */
+function finiteFrom(text: string): number {
+	const number = text.trim() === '' ? NaN : Number(text);
+	return Number.isFinite(number) ? number : NaN;
+}
+
 /** Parses a number of at least 0. Throws an error that commander shows to the user. */
 export function numberFrom(text: string): number {
-	const number = Number(text);
-	return text !== '' && number >= 0 ? number : refuse('a number');
+	const number = finiteFrom(text);
+	return number >= 0 ? number : refuse('a number of at least 0');
 }
 
 /** Parses a number above 0. Throws an error that commander shows to the user. */
 export function factorFrom(text: string): number {
-	const factor = Number(text);
+	const factor = finiteFrom(text);
 	return factor > 0 ? factor : refuse('a number above 0');
+}
+
+/** Parses the name of a file. Throws an error that commander shows to the user. */
+export function fileFrom(text: string): string {
+	return text.trim() === '' ? refuse('the name of a file') : text;
 }
 
 /** Parses a port of at least `lowest`. 0 means any free port. Throws an error that commander shows to the user. */

@@ -64,7 +64,7 @@ export interface ServiceOptions {
  * thousand generations can start and end between two ticks of a virtual clock.
  */
 export class GenerationService {
-	readonly accounts = new AccountBook();
+	readonly accounts: AccountBook;
 	readonly apps = new ConnectedApps();
 	readonly faults = new FaultQueue();
 	readonly requests = new RequestLog();
@@ -90,6 +90,7 @@ export class GenerationService {
 		this.missingOutputStatus = options.missingOutputStatus ?? 404;
 		this.storageOrigin = options.storageOrigin ?? 'http://storage.invalid';
 		const kept = options.keepIn === undefined ? null : new KeptBooks(options.keepIn);
+		this.accounts = new AccountBook((name, change) => kept?.writeAccount(name, change));
 		this.ledger = new Ledger(kept);
 		kept?.restore(this.ledger, this.accounts);
 		this.books = new Books(this.ledger, () => this.clock.now());
@@ -188,7 +189,9 @@ export class GenerationService {
 			if (charged > 0) void fetchInputs(made, this.fetching, this.clock, changed);
 			const { balance, name } = caller.account;
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
-			return { ...answer(200, entryAt(made, now), happened), charged };
+			// A new generation is pending, also if it ends immediately (spec 3).
+			const entry = charged > 0 ? entryAt(made, now, 'pending') : entryAt(made, now);
+			return { ...answer(200, entry, happened), charged };
 		} catch (error) {
 			return refusalFrom(error);
 		}

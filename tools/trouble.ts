@@ -9,6 +9,17 @@ export function throwIfStopped(signal: AbortSignal): void {
 	if (signal.aborted) throw new Stopped();
 }
 
+/** Runs a function that writes to a folder. Throws `Trouble` that names the folder's option if that is not possible. */
+export function orTrouble(folder: string, option: string, write: () => void): void {
+	try {
+		write();
+	} catch (error) {
+		throw new Trouble(
+			`The folder ${folder} cannot be used (${(error as Error).message}). Choose another one with ${option}.`,
+		);
+	}
+}
+
 /**
  * Converts a system error about a port to one that tells the user what to do. Returns other errors unchanged.
  *

@@ -12,7 +12,7 @@ export interface ConnectedApp extends Caller {
 }
 
 /** The settings that the account's owner can change. */
-export type ConnectionChange = Partial<Connection>;
+type ConnectionChange = Partial<Connection>;
 
 const usualDailyLimit = 500;
 

@@ -58,7 +58,7 @@ export function optionalInteger(fields: Fields, name: string, param = name): num
 }
 
 /** The URLs that an endpoint accepts. */
-export type UrlRule = 'https' | 'http or https';
+type UrlRule = 'https' | 'http or https';
 
 /** What RFC 3986 requires of the text. Browsers, and so the class URL, also repair other texts. */
 const urlForm = /^https?:\/\/[^/?#][^\s\p{Cc}\\]*$/iu;

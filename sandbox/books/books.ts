@@ -23,7 +23,7 @@ export interface BookEntry {
 	fetched: readonly FetchedInput[];
 }
 
-export interface Totals {
+interface Totals {
 	created: number;
 	running: number;
 	completed: number;

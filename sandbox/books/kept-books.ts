@@ -8,7 +8,7 @@ import {
 	truncateSync,
 	writeFileSync,
 } from 'node:fs';
-import type { AccountBook, Caller } from '../accounts/accounts';
+import type { AccountBook, AccountChange, Caller } from '../accounts/accounts';
 import { isObject } from '../basics/fields';
 import type { Generation } from '../generations/generations';
 import { findModel } from '../models/catalogue';
@@ -20,7 +20,9 @@ type KeptGeneration = Omit<Generation, 'caller' | 'model'> & {
 	caller: string;
 	model: string;
 };
-type Entry = { generation: KeptGeneration } | { undone: string };
+/** A change of an account. */
+type KeptAccount = AccountChange & { name: string };
+type Entry = { generation: KeptGeneration } | { undone: string } | { account: KeptAccount };
 type Line = { v: 1; secret: string } | Entry;
 
 /** Longer texts in a request are cut, such as the data of inline inputs. */
@@ -58,8 +60,11 @@ function secretIn(head: unknown): string | null {
 
 function isEntry(line: unknown): line is Entry {
 	if (!isObject(line)) return false;
-	return typeof line.undone === 'string' || isObject(line.generation);
+	return typeof line.undone === 'string' || isObject(line.generation ?? line.account);
 }
+
+/** The file cannot keep the books. It was not changed. */
+export class KeptBooksError extends Error {}
 
 /**
  * Reads the file. Throws if it is not one of the sandbox, or has a damaged line: it is rewritten at the start, and so
@@ -71,44 +76,62 @@ function contentOf(file: string): { secret: string; entries: Entry[] } {
 	const [head, ...rest] = text.split('\n');
 	const secret = secretIn(parsed(head));
 	if (secret === null) {
-		throw new Error(`${file} does not contain the books of a sandbox. It was not changed.`);
+		throw new KeptBooksError(
+			`${file} does not contain the books of a sandbox. It was not changed.`,
+		);
 	}
 	// What follows the last line break is incomplete, or nothing.
 	const last = parsed(rest.pop() ?? '');
 	const entries: Entry[] = rest.map((written, index) => {
 		const entry = parsed(written);
 		if (isEntry(entry)) return entry;
-		throw new Error(`Line ${index + 2} of ${file} is damaged. The file was not changed.`);
+		throw new KeptBooksError(`Line ${index + 2} of ${file} is damaged. The file was not changed.`);
 	});
 	return { secret, entries: isEntry(last) ? [...entries, last] : entries };
 }
 
 /**
  * Keeps the books in a file, so that a sandbox knows its generations after a restart. Each generation is a line, written
- * before its response is sent, and another one if it changes. States, refunds and balances follow from these, and outputs
- * are drawn again.
+ * before its response is sent, and another one if it changes. States, refunds and outputs follow from these, and balances
+ * also from a line for each change of an account.
  */
 export class KeptBooks implements Keeper {
 	/** Signs presigned URLs: those from before a restart stay valid. */
 	readonly secret: string;
 	private readonly generations = new Map<string, KeptGeneration>();
+	private readonly accounts = new Map<string, KeptAccount>();
 
 	/**
 	 * @param file is created if it is missing. Its folder must exist.
-	 * @throws if it contains anything but the books of a sandbox
+	 * @throws `KeptBooksError` if it contains anything but the books of a sandbox, or cannot be read or written
 	 */
 	constructor(private readonly file: string) {
-		const { secret, entries } = contentOf(file);
-		for (const entry of entries) {
-			if ('undone' in entry) this.generations.delete(entry.undone);
-			else this.generations.set(entry.generation.id, entry.generation);
+		try {
+			const { secret, entries } = contentOf(file);
+			this.secret = secret;
+			for (const entry of entries) this.add(entry);
+			this.rewrite();
+		} catch (error) {
+			if (error instanceof KeptBooksError) throw error;
+			throw new KeptBooksError(`${file} cannot be used: ${(error as Error).message}.`);
 		}
-		this.secret = secret;
-		this.rewrite();
 	}
 
-	/** Adds the kept generations to the books. */
+	private add(entry: Entry): void {
+		if ('undone' in entry) this.generations.delete(entry.undone);
+		else if ('generation' in entry) this.generations.set(entry.generation.id, entry.generation);
+		else {
+			const { name } = entry.account;
+			this.accounts.set(name, { ...this.accounts.get(name), ...entry.account });
+		}
+	}
+
+	/** Makes the kept changes of accounts, and adds the kept generations to the books. */
 	restore(ledger: Ledger, accounts: AccountBook): void {
+		for (const { name, ...change } of this.accounts.values()) {
+			const account = accounts.find(name);
+			if (account) accounts.restore(account, change);
+		}
 		for (const { account, caller, model, ...generation } of this.generations.values()) {
 			const found = { account: accounts.find(account), model: findModel(model) };
 			if (!found.account || !found.model) continue;
@@ -136,12 +159,17 @@ export class KeptBooks implements Keeper {
 		this.append({ generation: kept(generation) });
 	}
 
+	writeAccount(name: string, change: AccountChange): void {
+		this.append({ account: { name, ...change } });
+	}
+
 	undo(id: string): void {
 		this.append({ undone: id });
 	}
 
 	clear(): void {
 		this.generations.clear();
+		this.accounts.clear();
 		this.rewrite();
 	}
 
@@ -157,8 +185,11 @@ export class KeptBooks implements Keeper {
 	}
 
 	private rewrite(): void {
-		const all = [...this.generations.values()].map((generation): Line => ({ generation }));
-		const lines: Line[] = [{ v: 1, secret: this.secret }, ...all];
+		const lines: Line[] = [
+			{ v: 1, secret: this.secret },
+			...[...this.accounts.values()].map((account) => ({ account })),
+			...[...this.generations.values()].map((generation) => ({ generation })),
+		];
 		const draft = `${this.file}.new`;
 		writeFileSync(draft, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
 			mode: 0o600,

@@ -16,7 +16,7 @@ import { validateCreation } from './validation';
 import type { ValidRequest } from './validation';
 
 /** Returns the path of an output at the storage origin. */
-export function outputPath(id: string, type: MediaType): string {
+function outputPath(id: string, type: MediaType): string {
 	return `/media-outputs/${id}.${type === 'image' ? 'png' : 'mp4'}`;
 }
 
@@ -101,6 +101,13 @@ function secondsOf(
 	return generationTime({ model, prompt, index: ledger.all.length, random });
 }
 
+/** Returns an ID that no generation has. After a restart, the same seed draws the IDs of restored generations again. */
+function freshId({ random, ledger }: Workshop): string {
+	let id = uuidFrom(random);
+	while (ledger.find(id)) id = uuidFrom(random);
+	return id;
+}
+
 function repeatName({ account }: Caller, idempotencyKey: string): string {
 	return `${account.name} ${idempotencyKey}`;
 }
@@ -165,7 +172,7 @@ export function createGeneration(
 	rejectAsAsked(workshop, caller, valid.prompt, asked, standing);
 	assertLimits(caller, standing);
 	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
-	const id = uuidFrom(workshop.random);
+	const id = freshId(workshop);
 	const path = outputPath(id, type);
 	const origin = workshop.storageOrigin();
 	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);

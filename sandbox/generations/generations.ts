@@ -108,8 +108,11 @@ function errorOf(failure: Failure): unknown {
 }
 
 /** Returns a generation in the format of create and status responses (spec 2.1). */
-export function entryAt(generation: Generation, now: number): GenerationEntry {
-	const status = statusAt(generation, now);
+export function entryAt(
+	generation: Generation,
+	now: number,
+	status = statusAt(generation, now),
+): GenerationEntry {
 	const { id, model, withoutUrl } = generation;
 	const isCompleted = status === 'completed';
 	const url = isCompleted && withoutUrl ? {} : { url: generation.url };

@@ -3,7 +3,7 @@ import { normalFrom } from '../basics/random';
 import type { Random } from '../basics/random';
 
 /** The values that a generation time can depend on. `index` counts the generations from 0. */
-export interface TimedGeneration {
+interface TimedGeneration {
 	readonly model: Model;
 	readonly prompt: string;
 	readonly index: number;

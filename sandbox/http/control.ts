@@ -77,7 +77,9 @@ const writes: Readonly<Record<string, Handler>> = {
 		service.settle();
 		const account = accounts.account(textIn(body, 'account'));
 		if (body.credits !== undefined) accounts.setCredits(account.name, numberIn(body, 'credits'));
-		if (body.concurrency !== undefined) account.concurrency = numberIn(body, 'concurrency');
+		if (body.concurrency !== undefined) {
+			accounts.setConcurrency(account.name, numberIn(body, 'concurrency'));
+		}
 		return account;
 	},
 	apps: changeApp,

@@ -1,7 +1,7 @@
 import type { Delivery } from '../requests/reply';
 
 /** The values in a line of the log. */
-export interface Logged {
+interface Logged {
 	method: string;
 	path: string;
 	status: number;

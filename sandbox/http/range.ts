@@ -1,5 +1,5 @@
 /** Bytes from `start` up to but not including `end`. */
-export interface ByteRange {
+interface ByteRange {
 	start: number;
 	end: number;
 }

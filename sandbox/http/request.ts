@@ -7,7 +7,7 @@ function textOf(value: string | string[] | undefined): string | undefined {
 }
 
 /** Returns the bytes of a body, which `bodyAsBytes` has read. */
-export function bodyBytes({ body }: Request): Buffer {
+function bodyBytes({ body }: Request): Buffer {
 	return body instanceof Buffer ? body : Buffer.alloc(0);
 }
 

@@ -3,7 +3,7 @@ import type { MediaType, Model, Resolution, VideoModel } from './model';
 import { videoModels } from './video-models';
 
 /** A model in the format of `GET /v1/models` (spec 2.2). */
-export interface ModelEntry {
+interface ModelEntry {
 	id: string;
 	object: 'model';
 	type: MediaType;

@@ -18,7 +18,7 @@ export interface AuthorizationRequest extends AuthorizationParams {
 }
 
 /** The app that asks for a code, and where the browser returns to. */
-export interface Destination {
+interface Destination {
 	readonly client: Client;
 	readonly redirectUri: string;
 	readonly redirectUriSent: boolean;

@@ -5,14 +5,14 @@ import type { ConnectedApp, ConnectedApps } from '../accounts/connected-apps';
 import type { Clock } from '../basics/clock';
 
 /** A user's permission for an app to use one resource for an account. */
-export interface Grant {
+interface Grant {
 	readonly app: ConnectedApp;
 	/** URL of the resource that its tokens are valid for (RFC 8707). */
 	readonly resource: string;
 }
 
 /** The values that a code is bound to. */
-export interface CodeOrder extends Grant {
+interface CodeOrder extends Grant {
 	/** The PKCE challenge (method S256). */
 	readonly challenge: string;
 	readonly redirectUri: string;
@@ -37,7 +37,7 @@ interface RefreshToken {
 	usedAt: number | null;
 }
 
-export interface AccessToken {
+interface AccessToken {
 	readonly grant: Grant;
 	/** Milliseconds since 1970. */
 	expiresAt: number;

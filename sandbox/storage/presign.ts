@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-export type QueryValues = Readonly<Record<string, string | undefined>>;
+type QueryValues = Readonly<Record<string, string | undefined>>;
 
 /** The problem with a presigned URL, or null if it is valid. */
 export type PresignFault = 'unsigned' | 'tampered' | 'expired' | null;

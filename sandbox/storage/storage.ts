@@ -17,7 +17,7 @@ export interface StorageReply extends Reply {
 }
 
 /** The data that the storage needs about the requested file. */
-export interface Shelf {
+interface Shelf {
 	readonly presigner: Presigner;
 	readonly generation: Generation | undefined;
 	readonly now: number;

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { KeptBooksError } from '../../sandbox/books/kept-books';
 import { fetchInputs } from '../../sandbox/generations/fetched-inputs';
 import type { Generation } from '../../sandbox/generations/generations';
 import { GenerationService } from '../../sandbox/service';
@@ -37,6 +38,13 @@ describe('on a full disk', () => {
 		expect(() => sandbox.image()).toThrow('ENOSPC');
 		expect([sandbox.balance(), sandbox.service.books.totals.created]).toEqual([100_000, 0]);
 		expect(sandbox.service.runningOf('main')).toBe(0);
+	});
+
+	it('a change of an account that cannot be stored is not made', () => {
+		const { accounts } = new VirtualSandbox({ keepIn: file }).service;
+		fillDisk();
+		expect(() => accounts.setCredits('main', 5)).toThrow('ENOSPC');
+		expect(accounts.account('main').balance).toBe(100_000);
 	});
 
 	it('half a line does not damage the next one', () => {
@@ -103,6 +111,15 @@ describe('the sandbox does not start, and does not change the file', () => {
 			expect(fs.readFileSync(file, 'utf8')).toBe(text);
 		},
 	);
+});
+
+it.each([
+	['a folder', () => folder],
+	['in a folder that does not exist', () => join(folder, 'none', 'books.jsonl')],
+])('the sandbox does not start if the file is %s', (_, name) => {
+	const start = () => new GenerationService({ keepIn: name() });
+	expect(start).toThrow(KeptBooksError);
+	expect(start).toThrow(`${name()} cannot be used: E`);
 });
 
 it('an empty file is filled, and a last line without a line break is read', () => {

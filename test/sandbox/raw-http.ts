@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** A response as it was sent over the connection. */
-export interface RawResponse {
+interface RawResponse {
 	status: number;
 	headers: string;
 	body: string;

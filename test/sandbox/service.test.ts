@@ -27,6 +27,17 @@ describe('a generation', () => {
 		});
 	});
 
+	it.each(['[seconds: 0]', '[seconds: 0] [fail]', '[seconds: 0] [end: cancelled]'])(
+		'is returned as pending, also if it ends immediately: %s (spec 3)',
+		(prompt) => {
+			const sandbox = new VirtualSandbox();
+			const made = sandbox.created({ prompt });
+			expect(made).toMatchObject({ status: 'pending', data: [{ status: 'pending' }] });
+			expect(made).not.toHaveProperty('error');
+			expect(sandbox.look(made.id).status).toMatch(/^(completed|failed|cancelled)$/);
+		},
+	);
+
 	it('goes from pending to processing to completed as time passes', () => {
 		const sandbox = new VirtualSandbox();
 		const { id } = sandbox.created();

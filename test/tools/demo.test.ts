@@ -99,6 +99,17 @@ it('reports a taken port before it does anything', async () => {
 	await expectNothingLeft();
 });
 
+it('reports an output folder that cannot be used before it does anything', async () => {
+	const { code, said } = await demo(['--output', 'package.json/output']);
+	expect(said).toMatch(
+		/The folder \S+output cannot be used \(.*\)\. Choose another one with --output\./,
+	);
+	expect(said).not.toMatch(/^\s+at /m);
+	expect(code).toBe(1);
+	expect(await readdir(copy)).not.toContain('dist');
+	await expectNothingLeft();
+});
+
 it('builds the nodes, and creates a picture and a video', async () => {
 	const { code, said } = await demo(['--time-scale', '100']);
 	expect(said).toMatch(/Create Picture +starts\n[^]*credits charged[^]*Create Picture +done in/);

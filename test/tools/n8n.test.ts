@@ -67,6 +67,7 @@ describe('ports', () => {
 		const [free, other] = await freePorts(2);
 		expect(other).not.toBe(free);
 		expect(await usualPort(free)).toBe(free);
+		expect(await usualPort(free, [undefined, free])).not.toBe(free);
 		const server = createServer();
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 		const { port } = server.address() as AddressInfo;

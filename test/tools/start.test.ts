@@ -1,5 +1,5 @@
 /** The decisions of `npm start` before it starts anything. test/e2e/start.test.ts tests the rest. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { openStandIns } from '../../tools/stand-ins';
 import { credentialTypes, readExamples } from '../../tools/start/examples';
 import { DataLock } from '../../tools/start/lock';
 import { commandLine } from '../../tools/start/options';
+import { keepSandboxPort, sandboxPorts } from '../../tools/start/sandbox-port';
 import { start } from '../../tools/start/start';
 import { Trouble } from '../../tools/trouble';
 
@@ -71,6 +72,39 @@ it.each([
 		);
 	},
 );
+
+describe('the ports of the sandbox', () => {
+	const data = () => ({ data: folder, timeScale: 10 });
+	const differ = (...ports: number[]) => expect(new Set(ports).size).toBe(ports.length);
+
+	it.each([8787, 8788])('are not the port of n8n: %d', async (port) => {
+		const chosen = await sandboxPorts({ ...data(), port });
+		differ(port, chosen.port, chosen.storagePort);
+	});
+
+	it('differ from each other if one of them is given', async () => {
+		const withStorage = await sandboxPorts({ ...data(), storagePort: 8787 });
+		differ(withStorage.port, withStorage.storagePort);
+		const withService = await sandboxPorts({ ...data(), sandboxPort: 8788 });
+		differ(withService.port, withService.storagePort);
+		keepSandboxPort(folder, 'http://127.0.0.1:8788');
+		const kept = await sandboxPorts(data());
+		differ(kept.port, kept.storagePort);
+	});
+
+	it.each([
+		[{ port: 5000, sandboxPort: 5000 }, '--port and --sandbox-port'],
+		[{ port: 5000, storagePort: 5000 }, '--port and --storage-port'],
+		[{ sandboxPort: 5000, storagePort: 5000 }, '--sandbox-port and --storage-port'],
+	])('must differ before anything is deleted or started: %j', async (ports, named) => {
+		const { signal } = new AbortController();
+		const starting = start(folder, { ...data(), ...ports, forget: true }, () => undefined, signal);
+		await expect(starting).rejects.toEqual(
+			new Trouble(`${named} are both 5000. Choose different ports.`),
+		);
+		expect(await readdir(folder)).toEqual([]);
+	});
+});
 
 describe('the data', () => {
 	it('is used by one n8n at a time', async () => {

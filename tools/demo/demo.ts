@@ -1,4 +1,5 @@
 /** The whole demo: the example workflow in n8n's engine, against the sandbox. */
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { BookEntry } from '../../sandbox/books/books';
 import { startSandbox } from '../../sandbox/server';
@@ -10,7 +11,7 @@ import { saveFiles } from './files';
 import type { SavedFile } from './files';
 import type { DemoOptions } from './options';
 import { Timeline, seconds } from './timeline';
-import { Stopped, Trouble, portTrouble, throwIfStopped } from '../trouble';
+import { Stopped, Trouble, orTrouble, portTrouble, throwIfStopped } from '../trouble';
 
 /** Path of the demo's workflow, relative to the package folder. */
 export const exampleFile = join('examples', 'main.json');
@@ -45,7 +46,8 @@ export async function runDemo(
 	signal: AbortSignal,
 ): Promise<DemoResult> {
 	throwIfStopped(signal);
-	// Opened first, so that a taken port is reported immediately.
+	makeFolder(options.output);
+	// Opened before the build, so that a taken port is reported immediately.
 	const sandbox = await openSandbox(options);
 	try {
 		await build(root, say, signal);
@@ -53,6 +55,13 @@ export async function runDemo(
 	} finally {
 		await sandbox.close();
 	}
+}
+
+function makeFolder(folder: string): void {
+	orTrouble(folder, '--output', () => {
+		mkdirSync(folder, { recursive: true });
+		accessSync(folder, constants.W_OK);
+	});
 }
 
 async function build(root: string, say: Say, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** Copies the downloaded files out of n8n's storage, and reads their properties. */
 import { createWriteStream } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { IBinaryData } from 'n8n-workflow';
@@ -20,9 +20,8 @@ export interface SavedFile {
 	video: { seconds: number; framesPerSecond: number } | null;
 }
 
-/** Saves every file of a run's items to a folder under its own name, in the order of the nodes. */
+/** Saves every file of a run's items to an existing folder under its own name, in the order of the nodes. */
 export async function saveFiles(run: Run, nodes: string[], folder: string): Promise<SavedFile[]> {
-	await mkdir(folder, { recursive: true });
 	const saved: SavedFile[] = [];
 	for (const node of nodes) {
 		for (const { json, binary = {} } of run.output(node)) {

@@ -9,7 +9,7 @@ import type { LogBook } from './logging';
 export type BinaryMode = 'filesystem' | 'memory';
 
 /** n8n's services, set up for one engine. */
-export interface Services {
+interface Services {
 	binaryData: BinaryDataService;
 	/** Resets n8n's services and removes the temporary folder. */
 	close: () => Promise<void>;

@@ -16,14 +16,24 @@ export async function requirePort(port: number): Promise<void> {
 	}
 }
 
-/** Returns the usual port, or a free one if it is taken. */
-export async function usualPort(port: number): Promise<number> {
-	try {
-		await requirePort(port);
-		return port;
-	} catch {
-		return (await freePorts(1))[0];
-	}
+/**
+ * Returns the usual port, or a free one if it is taken.
+ *
+ * @param others ports of servers that are not started yet
+ */
+export async function usualPort(
+	port: number,
+	others: ReadonlyArray<number | undefined> = [],
+): Promise<number> {
+	if (!others.includes(port) && (await isFree(port))) return port;
+	return await usualPort((await freePorts(1))[0], others);
+}
+
+async function isFree(port: number): Promise<boolean> {
+	return await requirePort(port).then(
+		() => true,
+		() => false,
+	);
 }
 
 /**
@@ -46,11 +56,7 @@ export async function freePorts(count: number): Promise<number[]> {
 	while (ports.size < count) {
 		const port = first + next;
 		next = (next + 1) % RANGE;
-		const isFree = await requirePort(port).then(
-			() => true,
-			() => false,
-		);
-		if (isFree) ports.add(port);
+		if (await isFree(port)) ports.add(port);
 	}
 	return [...ports];
 }

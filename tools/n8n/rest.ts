@@ -38,7 +38,7 @@ export interface NodeTypeEntry {
 }
 
 /** An error response of n8n's REST API. */
-export class RestError extends Error {
+class RestError extends Error {
 	constructor(
 		readonly status: number,
 		request: string,

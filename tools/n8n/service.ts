@@ -9,7 +9,7 @@ const pollInterval = 50;
 const keptCharacters = 100_000;
 
 /** The options for starting a program. */
-export interface ServiceOptions {
+interface ServiceOptions {
 	/** Its name in messages. */
 	name: string;
 	command: string;

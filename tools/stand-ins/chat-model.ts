@@ -19,7 +19,7 @@ export interface ChatRequest {
 export type ChatTurn = { tool: string; args: object } | { text: string };
 
 /** Decides what the model does next. */
-export type ChatRules = (request: ChatRequest) => ChatTurn;
+type ChatRules = (request: ChatRequest) => ChatTurn;
 
 /** A chat model in OpenAI's wire format that follows rules. */
 export class ChatModel {

@@ -16,7 +16,7 @@ export interface StandInAccount {
 }
 
 /** All stand-ins, while they run. */
-export interface StandIns {
+interface StandIns {
 	accounts: StandInAccount[];
 	close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { openStandIn } from './stand-in';
 import type { StandIn } from './stand-in';
 
 /** A call of the Bot API: its method, its fields, and the bytes of its files. */
-export interface TelegramCall {
+interface TelegramCall {
 	token: string;
 	method: string;
 	fields: Record<string, string>;

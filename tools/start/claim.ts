@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Trouble } from '../trouble';
-import { orTrouble } from './lock';
+import { orTrouble, Trouble } from '../trouble';
 
 /** Files that `npm start` keeps in its data folder. `--forget` deletes them. */
 export const keptFiles = [
@@ -38,7 +37,7 @@ export function claimFolder(folder: string, say: (line: string) => void): void {
 }
 
 function writeMarker(folder: string): void {
-	orTrouble(folder, () => {
+	orTrouble(folder, '--data', () => {
 		mkdirSync(folder, { recursive: true });
 		writeFileSync(
 			join(folder, marker),

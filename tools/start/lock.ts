@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Trouble } from '../trouble';
+import { orTrouble, Trouble } from '../trouble';
 import { isRunning } from '../is-running';
 
 /**
@@ -13,7 +13,7 @@ export class DataLock {
 	/** Throws `Trouble` if one of its processes is still running. */
 	constructor(folder: string) {
 		this.file = join(folder, 'running.json');
-		orTrouble(folder, () => mkdirSync(folder, { recursive: true }));
+		orTrouble(folder, '--data', () => mkdirSync(folder, { recursive: true }));
 		// In a container process ids start again, so the file may contain our own from an earlier run.
 		const pid = this.pids().find((one) => one !== process.pid && isRunning(one));
 		if (pid !== undefined) {
@@ -28,7 +28,7 @@ export class DataLock {
 	/** Adds a process that uses the data. */
 	add(pid: number): void {
 		const pids = JSON.stringify([...this.pids().filter(isRunning), pid]);
-		orTrouble(dirname(this.file), () => writeFileSync(this.file, pids));
+		orTrouble(dirname(this.file), '--data', () => writeFileSync(this.file, pids));
 	}
 
 	release(): void {
@@ -41,16 +41,5 @@ export class DataLock {
 		} catch {
 			return [];
 		}
-	}
-}
-
-/** Runs a function that writes to the data folder. Throws `Trouble` if that is not possible. */
-export function orTrouble(folder: string, write: () => void): void {
-	try {
-		write();
-	} catch (error) {
-		throw new Trouble(
-			`The data folder ${folder} cannot be used (${(error as Error).message}). Choose another one with --data.`,
-		);
 	}
 }

@@ -20,7 +20,7 @@ import type { StandInAccount } from '../stand-ins';
 import { claimFolder, keptFiles } from './claim';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
-import { keepSandboxPort, lastSandboxPort } from './sandbox-port';
+import { keepSandboxPort, requireDifferentPorts, sandboxPorts } from './sandbox-port';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 import { reloading, watchNodes } from './watch';
@@ -56,6 +56,7 @@ export async function start(
 	say: Say,
 	signal: AbortSignal,
 ): Promise<Started> {
+	requireDifferentPorts(options);
 	claimFolder(options.data, say);
 	const lock = new DataLock(options.data);
 	const begun: Array<() => Promise<void>> = [async () => lock.release()];
@@ -103,8 +104,7 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 	try {
 		const log = openLog(join(options.data, 'sandbox.log'));
 		const sandbox = await startSandbox({
-			port: options.sandboxPort ?? (await usualPort(lastSandboxPort(options.data))),
-			storagePort: options.storagePort ?? (await usualPort(8788)),
+			...(await sandboxPorts(options)),
 			timeScale: options.timeScale,
 			seed: Date.now() % 2 ** 31,
 			keepIn: join(options.data, booksFile),
