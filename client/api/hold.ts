@@ -3,22 +3,31 @@ import type { Clock } from '../ports';
 
 /** Holds back requests of one kind until the time that a server has asked for (`Retry-After`). */
 export class Hold {
-	/** In milliseconds since the Unix epoch. */
-	until = 0;
+	private endsAt = 0;
+	/** The longest time that was asked for. */
+	private longestMs = 0;
 	/** The last error that named a time. */
 	cause: GenerationError | null = null;
 
 	constructor(private readonly clock: Clock) {}
 
-	/** Milliseconds that are left. */
+	/** Milliseconds that are left. A clock that was set back does not extend them. */
 	get leftMs(): number {
-		return Math.max(0, this.until - this.clock.now());
+		const now = this.clock.now();
+		this.endsAt = Math.min(this.endsAt, now + this.longestMs);
+		return Math.max(0, this.endsAt - now);
+	}
+
+	/** The end, in milliseconds since the Unix epoch. */
+	get until(): number {
+		return this.clock.now() + this.leftMs;
 	}
 
 	/** Extends the hold to the time that an error names, if it names one. */
 	note(error: GenerationError): void {
 		if (error.retryAfterMs === null) return;
 		this.cause = error;
-		this.until = Math.max(this.until, this.clock.now() + error.retryAfterMs);
+		this.endsAt = Math.max(this.until, this.clock.now() + error.retryAfterMs);
+		this.longestMs = Math.max(this.longestMs, error.retryAfterMs);
 	}
 }

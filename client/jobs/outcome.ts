@@ -138,6 +138,16 @@ export function timedOutGeneration(
 	});
 }
 
+/** Builds the error for an item whose request would leave after the time of its caller. `lastError`: of an earlier one. */
+export function sentTooLate(timeoutMs: number, lastError: GenerationError | null): GenerationError {
+	return new GenerationError({
+		title: `The request could not be sent within ${inSeconds(timeoutMs)}`,
+		details: lastError ? `The last request failed: ${lastError.message}` : '',
+		description: 'Create fewer outputs at a time, or raise Timeout.',
+		code: 'timeout',
+	});
+}
+
 /** Builds the error for a generation that is known to be completed, but whose output URL could not be requested. */
 function unfetchedGeneration(
 	generation: KnownGeneration,

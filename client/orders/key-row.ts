@@ -155,7 +155,7 @@ export class KeyRow {
 			? { changes: [{ where: asSeen(row), set: sent }] }
 			: { inserts: [held.row], ifMissing: row === undefined };
 		this.held = held;
-		return await this.contend(held, part);
+		return await this.contend(held, part, row?.execution_id);
 	}
 
 	/**
@@ -251,7 +251,11 @@ export class KeyRow {
 		const final = set.writer === '';
 		const changes = [{ where: asSeen(row), set, final }];
 		const written = await toResult(async () => await table.run({ changes, keys: [this.key] }));
-		if (!written.ok) return final;
+		if (!written.ok) {
+			// A claim then ends with the error of the table, and does not wait for the writer again.
+			if (final) this.row = { ...row, writer: '' };
+			return final;
+		}
 		this.observe(written.value);
 		const now = this.row;
 		if (now?.id === row.id && isUnresolved(now) && now.writer === '') return true;
@@ -259,8 +263,16 @@ export class KeyRow {
 		return false;
 	}
 
-	/** Writes the row of a claim, then reads the key until that row is the only one, or another row wins. */
-	private async contend(held: Held, part: Partial<TableCall>): Promise<Held | null> {
+	/**
+	 * Writes the row of a claim, then reads the key until that row is the only one, or another row wins.
+	 *
+	 * @param sender the execution that has sent the last request of the row
+	 */
+	private async contend(
+		held: Held,
+		part: Partial<TableCall>,
+		sender = held.row.execution_id,
+	): Promise<Held | null> {
 		const { clock } = this.table.ports;
 		const { wasUnresolved } = held;
 		for (let round = 0; ; round++) {
@@ -268,6 +280,7 @@ export class KeyRow {
 			const called = await toResult(async () => await this.table.require(call, true));
 			if (!called.ok) {
 				this.release(wasUnresolved);
+				if (this.row) this.row = { ...this.row, execution_id: sender };
 				throw called.error;
 			}
 			const answer = called.value;

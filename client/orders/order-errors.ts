@@ -128,7 +128,7 @@ export function unavailable(error: unknown): unknown {
 
 /** Advice for a table that cannot be used, without charging any item again. */
 export const RENEW_TABLE =
-	'Replace it at no charge: 1. Export the table as CSV. 2. Rename the table. 3. Run the step with Limit New Generations set to 0, which creates a new table. 4. Import the CSV into the new table. Items without a row are charged again';
+	'Replace it at no charge, while nothing uses it: 1. Export the table as CSV. 2. Rename the table. 3. A minute later, run the step with Limit New Generations set to 0, which creates a new table. 4. Import the CSV into the new table. Items without a row are charged again';
 
 /** Builds the error for a table that does not save: changes of the row `id` or, without `id`, inserted rows. */
 export function tableTrouble(id?: number): GenerationError {

@@ -140,8 +140,7 @@ export class SlotPool {
 				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
-				// A clock that was set back does not extend the backoff.
-				this.speculateAt = Math.min(this.speculateAt, now + LONGEST_SPECULATION_MS);
+				this.followClock(gate, now);
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
@@ -159,6 +158,14 @@ export class SlotPool {
 			this.wakeFirst();
 			gate.leave(clock.now());
 		}
+	}
+
+	/** A clock that was set back extends neither the backoff nor the wait for a slot. */
+	private followClock(gate: StepGate, now: number): void {
+		this.speculateAt = Math.min(this.speculateAt, now + LONGEST_SPECULATION_MS);
+		this.graceUntil = Math.min(this.graceUntil, now + LONGEST_GRACE_MS);
+		if (this.starvedSince !== null) this.starvedSince = Math.min(this.starvedSince, now);
+		if (gate.starvedSince !== null) gate.starvedSince = Math.min(gate.starvedSince, now);
 	}
 
 	/** After a pause of the process, the next response of the service decides who gives up, if it comes soon enough. */

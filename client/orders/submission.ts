@@ -1,6 +1,6 @@
 import { toResult } from '../async';
 import type { Clock, Debug, Random } from '../ports';
-import { errorOfJob, heldTooLong, notSent } from '../jobs/outcome';
+import { errorOfJob, heldTooLong, notSent, sentTooLate } from '../jobs/outcome';
 import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
@@ -30,6 +30,8 @@ interface Sending {
 	lease: Lease | null;
 	/** True if the spending limit has a place for it. */
 	isAdmitted: boolean;
+	/** Of its last request. */
+	lastError: GenerationError | null;
 }
 
 /** The service has asked to wait while the order was being claimed. Nothing was sent. */
@@ -130,6 +132,7 @@ export class Submission {
 			heldSince: null,
 			lease: null,
 			isAdmitted: false,
+			lastError: null,
 		};
 		let retries = 0;
 		const sendBy = this.sendBy(order);
@@ -149,6 +152,7 @@ export class Submission {
 			const now = clock.now();
 			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
+			sending.lastError = cause;
 			const maxRetries = mostRetries(cause);
 			const mayResend = this.mayResend(order);
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
@@ -189,6 +193,7 @@ export class Submission {
 			gate.requireOpen();
 			if (sending.lease === null) return null;
 			if (hold.leftMs > 0) throw new HeldBack();
+			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
 			return await service.create(request, sending.lease.header);
 		});
 		if (sent.ok) {
@@ -222,7 +227,8 @@ export class Submission {
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
-				sending.heldSince ??= clock.now();
+				// A clock that was set back does not extend the wait.
+				sending.heldSince = Math.min(sending.heldSince ?? Infinity, clock.now());
 				// While the account is full, the time counts from the last slot that the step has gained.
 				const isFull = hold.cause?.retry === 'slot';
 				const starvedSince = gate.starvedSince ?? clock.now();
@@ -237,9 +243,16 @@ export class Submission {
 			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
 			// The wait for a slot has its own timeout.
 			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
-			if (hold.leftMs === 0) return permit;
+			const isLate = this.isLate(order);
+			if (hold.leftMs === 0 && !isLate) return permit;
 			permit('unused');
+			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}
+	}
+
+	/** True if the caller of the order has given up. */
+	private isLate(order: Order): boolean {
+		return this.ports.clock.now() >= this.sendBy(order);
 	}
 
 	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. Later, the caller has given up. */

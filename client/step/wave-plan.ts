@@ -6,7 +6,7 @@ import type { GenerationErrorFields } from '../api/errors';
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
 
 /** Maximum number of items that a wave begins before a sleep. It reads their keys a second time, in many table calls. */
-const MOST_NEW = 200;
+const MOST_NEW = 1000;
 
 /** What a step that sleeps knows of one item. Plain data: it is stored with the execution. */
 export interface ItemState {

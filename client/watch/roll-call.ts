@@ -74,7 +74,7 @@ export class RollCall {
 		this.callsLeft--;
 		if (!(await this.knowsNone(ids, deadline))) return null;
 		for (let round = 0; round < ROUNDS; round++) {
-			await pause(clock, this.requests.intervalMs, halt);
+			await pause(clock, Math.min(this.requests.intervalMs, deadline - clock.now()), halt);
 			const some = round % 2 === 0 ? ids.slice(0, ASKED_AGAIN) : ids.slice(-ASKED_AGAIN);
 			if (!(await this.knowsNone(some, deadline))) return null;
 		}

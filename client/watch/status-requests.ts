@@ -119,9 +119,15 @@ function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	return !hasExpired && Math.abs(now - at) < FINAL_STATUS_MS;
 }
 
-/** Throws GenerationError if the response is about another generation, such as from a wrong cache entry. */
+/**
+ * Throws GenerationError if the response is about another generation, such as from a wrong cache entry. A user may have
+ * typed the id in another form.
+ */
 export function requireAbout(id: string, generation: Generation): Generation {
-	if (generation.item.id === id) return generation;
+	const [asked, answered] = [id, generation.item.id].map((each) =>
+		each.toLowerCase().replace(/[^a-z\d]/g, ''),
+	);
+	if (asked === answered) return generation;
 	throw new GenerationError({
 		title: 'The service returned another generation',
 		details: `The request was about ${id}, and the response about ${generation.item.id}`,

@@ -42,8 +42,6 @@ export class Watch implements Probed {
 	seenAt: number;
 	/** When a probe found the file. */
 	private foundAt: number | null = null;
-	/** The id as the service spells it, if the service has confirmed it. A user may have typed it differently. */
-	private readonly ownId: string | null;
 	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
 	private earliestAt: number;
 	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
@@ -81,7 +79,6 @@ export class Watch implements Probed {
 	) {
 		this.clockAt = watcher.ports.clock.now();
 		this.since = this.scheduledAt = this.earliestAt = this.seenAt = this.clockAt;
-		this.ownId = watcher.requests.known(id)?.item.id ?? (exists ? id : null);
 		this.wasRunning = generation !== null && !isFinal(generation);
 		this.model = generation && this.wasRunning ? generation.item.model : null;
 		if (exists) watcher.ports.service.confirmBaseUrl();
@@ -161,8 +158,7 @@ export class Watch implements Probed {
 		if (!confirms) this.scheduledAt = request.at;
 		const checked = await toResult(async () => {
 			const response = await request.response;
-			const id = this.generation?.item.id ?? this.ownId;
-			return response && id !== null ? requireAbout(id, response) : response;
+			return response && requireAbout(this.generation?.item.id ?? this.id, response);
 		});
 		// After the last confirming check, only the schedule counts.
 		if (confirms) {

@@ -13,7 +13,7 @@ import type { KeyedSchedule } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
 
 /** The calls of one execution. */
-export interface Calls {
+interface Calls {
 	/** The user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	/** The workflow's timeout alone: n8n ends the calls in flight, which are carried out at once or never. */

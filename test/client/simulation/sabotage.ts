@@ -167,7 +167,7 @@ export function reading(change: (row: Row, ports: StepPorts) => Row | null): Sab
 }
 
 /** The result of the schedules that were played with a saboteur. */
-export interface Found<S> {
+interface Found<S> {
 	/** The violation of the promise; `null` if no schedule broke it. */
 	broken: string | null;
 	/** The schedule that broke it. */

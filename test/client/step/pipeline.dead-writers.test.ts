@@ -1,7 +1,7 @@
-import { newRow } from '../../../client/orders/table';
-import { keyed, runKeyed } from '../../support/keyed-step';
+import { newRow, type CallTable } from '../../../client/orders/table';
+import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
-import { creating, inShort, Step } from '../../support/step';
+import { creating, errorIn, inShort, Step } from '../../support/step';
 
 /** How a request is treated whose execution died before it wrote the ID. */
 
@@ -41,7 +41,7 @@ describe('a request of an execution that died', () => {
 			expect(outcomes).toEqual(['uncertain_charge']);
 			expect(seconds).toBeGreaterThanOrEqual(59);
 			expect(seconds).toBeLessThan(63);
-			expect(calls).toBeLessThan(30);
+			expect(calls).toBeLessThan(60);
 			expect(step.fake.creating).toEqual([]);
 		},
 	);
@@ -108,5 +108,26 @@ describe('a request of an execution that died', () => {
 			expect((await run(name)).outcomes).toEqual(['stopped']);
 		}
 		expect(table.rows[0].writer).toBe('dead/0');
+	});
+
+	it('ends with the error of a table that can be read, but not written', async () => {
+		const { step, table } = opened();
+		let writes = 0;
+		const reach = (call: CallTable): CallTable => {
+			return async (given) => {
+				// A row of the key exists, so nothing is inserted.
+				if (given.changes.length === 0) return await call(given);
+				if (++writes > 100) step.cancel.abort();
+				throw new Error('Data table size limit exceeded');
+			};
+		};
+		const jobs = [keyed('p0', 0, 'a', { onUncertainCharge: 'resubmit' })];
+		const { outcomes } = await step.time.run(beginKeyed(step, table, 'next', jobs, { reach }));
+		expect(outcomes).toMatchObject([{ error: { code: 'uncertain_charge' } }]);
+		expect(errorIn(outcomes[0]).description).toMatch(
+			/^The data table .* is unavailable\. Execution dead sent/,
+		);
+		expect(step.fake.creating).toEqual([]);
+		expect(writes).toBeLessThan(60);
 	});
 });

@@ -117,6 +117,13 @@ describe('a service that is still asked with patience', () => {
 		);
 	});
 
+	it('until Timeout, however long the Poll Interval is', async () => {
+		const { again } = await lostStep({ pollIntervalMs: 300_000, maxConcurrent: SIZE });
+		const ran = await again({ timeoutMs: 60_000 });
+		expect(noneOf(ran)).toEqual(Array(SIZE).fill(null));
+		expect(ran.seconds).toBeLessThan(61);
+	});
+
 	it('with at most three calls of the whole roll, if proxies interrupt each', async () => {
 		const { step, again } = await lostStep({ maxConcurrent: 1 });
 		let looks = 0;

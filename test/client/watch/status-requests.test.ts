@@ -119,6 +119,45 @@ describe('a status that is requested again, such as for a fresh URL', () => {
 	});
 });
 
+describe('the status of an ID that a user has entered', () => {
+	const id = '1a111111-1111-4111-8111-11111111111b';
+	const said = (of: string) => answer(wireGeneration({ id: of, status: 'completed' }));
+
+	it('is requested again if the first response is about another generation', async () => {
+		const step = stepOf(0);
+		step.fake.replies = [said(id.replace('1a', '2a')), said(id)];
+		const { outcomes } = await step.run([waitingFor(id)]);
+		expect(outcomes.map(inShort)).toEqual([`completed ${id}`]);
+		expect(step.fake.seen).toHaveLength(2);
+	});
+
+	it.each([true, false])(
+		'is an error if all responses are about another one (wait: %j)',
+		async (wait) => {
+			const step = stepOf(0);
+			step.fake.replies = [said(id.replace('1a', '2a'))];
+			const { outcomes } = await step.run([waitingFor(id, 0, { wait })]);
+			expect(outcomes.map(inShort)).toEqual([`unreadable_answer ${id}`]);
+			expect(step.fake.seen).toHaveLength(7);
+		},
+	);
+
+	it.each([id.toUpperCase(), ` ${id}\n`, id.replaceAll('-', ''), `{${id}}`])(
+		'may be about it in another spelling, and so may the status for a fresh URL: %j',
+		async (typed) => {
+			const step = stepOf(0);
+			step.fake.replies = [said(id)];
+			step.finish = async (_job, generation, _signal, refresh) => {
+				expect((await refresh()).item.id).toBe(id);
+				return { generation, output: '' };
+			};
+			const { outcomes } = await step.run([waitingFor(typed)]);
+			expect(outcomes.map(inShort)).toEqual([`completed ${id}`]);
+			expect(step.fake.seen).toHaveLength(2);
+		},
+	);
+});
+
 describe('the status checks of an execution that has slept', () => {
 	/** A generation whose status was checked before a sleep of so many milliseconds, from which the step has woken. */
 	async function slept(durationMs: number, ms: number) {

@@ -30,7 +30,7 @@ export function stepOf(durationMs: number, seed = 1): Step {
 export const soonAfter = (ms: number) => ms + 1.25 * Math.max(250, ms / 30) + 1;
 
 /** One confirming check, and at most three more with growing pauses, may be sent outside of the schedule. */
-export const MOST_CONFIRMING = 4;
+const MOST_CONFIRMING = 4;
 
 /** The gaps between the status requests for each generation. */
 export function gaps(fake: FakeService): number[] {
