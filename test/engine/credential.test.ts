@@ -42,10 +42,10 @@ describe('the credential', () => {
 		},
 	);
 
-	describe.each(['Bearer ', 'bearer  ', ' BEARER\t', '\n', 'Bearer\n'])(
-		'with a key that was pasted after %j, and with a line break',
+	describe.each(['Bearer ', 'bearer  ', ' BEARER\t', '\n', 'Bearer\n', '\ufeffBearer\u200b '])(
+		'with a key that was pasted after %j, and with invisible characters',
 		(before) => {
-			const pasted = () => `${before}${stage.sandbox.keys.main} \n`;
+			const pasted = () => `${before}${stage.sandbox.keys.main} \u200b\n😀`;
 
 			it('is green', async () => {
 				expect((await test({ apiKey: pasted() })).status).toBe('OK');
@@ -117,8 +117,18 @@ describe('the credential', () => {
 		const restore = stage.shortenTimeouts(100);
 		const { message } = await test({});
 		restore();
-		expect(message).toBe('The service cannot be reached: no response within 20 s');
+		expect(message).toMatch(/: no response within 20 s\. Check the Base URL in the cred/);
 	});
+
+	it.each([502, 429])(
+		'says "Try again later" after a %d, and nothing about a step',
+		async (status) => {
+			stage.sandbox.faults.order({ on: 'credits', action: { kind: 'respond', status } });
+			const { message } = await test({});
+			expect(message).toMatch(/\. Try again later\.$/);
+			expect(message).not.toMatch(/retr|concurrent|timeout/i);
+		},
+	);
 
 	it('never shows the key, also if the response contains it', async () => {
 		const { main } = stage.sandbox.keys;
@@ -264,6 +274,14 @@ describe.each([
 		const body = { object: 'list', data: listModels('all') };
 		stage.sandbox.faults.order({ on: 'models', action: { kind: 'respond', status: 200, body } });
 		expect(await search()).toHaveLength(listModels(type).length);
+	});
+
+	it('gives up after 20 s, with the words of the credential test', async () => {
+		stage.sandbox.faults.order({ on: 'models', action: { kind: 'hang' }, times: 'always' });
+		const restore = stage.shortenTimeouts(100);
+		const message = 'The service cannot be reached: no response within 20 s';
+		await expect(search()).rejects.toMatchObject({ message });
+		restore();
 	});
 
 	it('says what is wrong with the key, and never the key', async () => {

@@ -12,7 +12,7 @@ import { isAfterSleep, type Step } from '../step';
  * Finds the file that a field names. An expression may also return the binary data itself.
  *
  * @param label the field's group for users, such as `Reference File 1`
- * @throws InvalidInputError if the field is empty, or the item has no such file
+ * @throws InvalidInputError if the field is empty, or the item has no such file, or none with content
  */
 export function itemFile(
 	step: Step,
@@ -20,8 +20,15 @@ export function itemFile(
 	given: unknown,
 	label: string,
 ): IBinaryData {
-	if (isFile(given)) return given;
-	return namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, given), label);
+	const file = isFile(given)
+		? given
+		: namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, given), label);
+	const { id, data } = file as Partial<IBinaryData>;
+	if (id || (typeof data === 'string' && !/^\s*data:/i.test(data))) return file;
+	throw new InvalidInputError(
+		`${label}: the data of the file is not base64`,
+		'In the node that creates the file, set data to its content in base64, without "data:…;base64," before it.',
+	);
 }
 
 /**

@@ -12,10 +12,7 @@ import type { SendRequest } from '../../../client/ports';
 import { sentences } from '../../../client/text';
 import { wallClock } from './clock';
 import { apiKeyOf, serviceAddress } from './credential';
-import { withoutKeys } from './transport';
-
-/** A user waits for the result. */
-const TIMEOUT_MS = 20_000;
+import { noResponse, USER_WAITS_MS, withoutKeys } from './transport';
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 /** Statuses that the service never returns for the balance: another server answered. */
@@ -29,7 +26,7 @@ export async function testCredential(
 	this: ICredentialTestFunctions,
 	{ data = {} }: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
-	const end = AbortSignal.timeout(TIMEOUT_MS);
+	const end = AbortSignal.timeout(USER_WAITS_MS);
 	const ports = { clock: wallClock, random: Math.random, signal: end, maxRetries: 0 };
 	const service = new ServiceClient({ ...ports, send: sendWith(this, data) });
 	const read = await toResult(async () => await raceAbort(end, service.balance()));
@@ -37,11 +34,11 @@ export async function testCredential(
 		return { status: 'OK', message: 'Connection successful!' };
 	}
 	if (read.ok) return failed(WRONG_ADDRESS);
-	if (!(read.error instanceof GenerationError)) {
-		return failed(`The service cannot be reached: no response within ${TIMEOUT_MS / 1000} s`);
-	}
-	const { code, status, message, description } = read.error;
+	const error = read.error instanceof GenerationError ? read.error : noResponse();
+	const { code, status, message, description, retry } = error;
 	if (code === 'unreadable_answer' || NOT_THERE.has(status)) return failed(WRONG_ADDRESS);
+	// The advice for a step is about its retries and options.
+	if (status !== null && retry !== 'never') return failed(sentences(message, 'Try again later'));
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
@@ -61,7 +58,7 @@ function sendWith(
 			resolveWithFullResponse: true,
 			followRedirect: false,
 			followAllRedirects: false,
-			timeout: TIMEOUT_MS,
+			timeout: USER_WAITS_MS,
 		})) as { statusCode: number; body: unknown };
 		return withoutKeys({ status: statusCode, body: parsed(body) }, new Set([key]));
 	};

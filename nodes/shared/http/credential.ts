@@ -27,11 +27,14 @@ export function serviceAddress(typed: unknown): string {
 	return `${url.origin}${path.replace(/\/+$/, '')}`;
 }
 
-/** Returns the API key to send. Blanks around it, and a `Bearer` that was copied with it, are ignored. */
+/**
+ * Returns the API key to send. A `Bearer` that was copied with it is ignored, and so are blanks and invisible characters:
+ * n8n would send the rest, which could then not be recognized in the errors of the service.
+ */
 export function apiKeyOf(typed: unknown): string {
 	return String(typed ?? '')
-		.trim()
-		.replace(/^Bearer\s+/i, '');
+		.replace(/^[^!-~]*Bearer[^!-~]+/i, '')
+		.replace(/[^!-~]/g, '');
 }
 
 /** @param reason what is wrong with the Base URL; never the URL itself, which may contain a password */
@@ -53,7 +56,7 @@ export function credentialChanged(): GenerationError {
 		details:
 			'The request was not sent. The new API key must not go to the old Base URL, and the service at the new Base URL does not know the generations of this run',
 		description:
-			'To get the charged generations, restore the old Base URL and use Retry. A new execution uses the new Base URL, and is charged again for items without an Idempotency Key.',
+			'To get the charged generations, restore the old Base URL and use Retry or, for items with an Idempotency Key, start a new execution. With the new Base URL, all items are charged again.',
 		code: 'credential_changed',
 		fatalForStep: true,
 	});

@@ -33,10 +33,14 @@ const CAUSES: Cause[] = [
 	{ codes: /^(ECONNRESET|EPIPE)$/, title: 'The download was interrupted', retry: 'backoff' },
 ];
 
+function isCause({ codes }: Cause, failure: unknown): boolean {
+	return [...causesOf(failure)].some(({ code }) => codes.test(String(code)));
+}
+
 /** Advice if the storage cannot be reached, by whether a retry may help. */
 const CONNECTION_ADVICE = {
 	backoff: 'Check that the server that runs n8n can connect to the host in the URL',
-	never: 'Check the clock of the server that runs n8n, and any proxy that inspects TLS connections',
+	never: 'Check the URL, and any proxy between n8n and the storage',
 };
 
 /** The error for a download without a usable file, with or without a response. It allows retries with backoff. */
@@ -58,6 +62,17 @@ export function textInstead(text: string, status: number): GenerationError {
 	const title = 'The storage returned text instead of the image or video';
 	const words = firstWords(text);
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
+}
+
+/** The error for a file that was read to its end, which n8n could not store. Only a failed connection is worth a retry. */
+export function notStored(failure: unknown): GenerationError {
+	const retry = connectionFailure(failure)?.retry ?? 'never';
+	const known = CAUSES.find((cause) => cause.retry === undefined && isCause(cause, failure));
+	const said = failure instanceof Error && failure.message ? `n8n says: ${failure.message}` : '';
+	return badOutput(known?.title ?? 'n8n could not store the output', null).with({
+		retry,
+		description: sentences(said, known?.advice ?? 'Check the storage of n8n’s binary data'),
+	});
 }
 
 /** The error for a stalled download. */
@@ -94,8 +109,7 @@ export function errorFromDownload(failure: unknown): GenerationError {
 		const title = `The storage cannot be reached: ${reason}`;
 		return badOutput(title, null).with({ retry, description });
 	}
-	const codes = [...causesOf(failure)].map(({ code }) => String(code));
-	const cause = CAUSES.find((one) => codes.some((code) => one.codes.test(code)));
+	const cause = CAUSES.find((one) => isCause(one, failure));
 	if (cause) {
 		const { title, advice: description = '', retry = 'never' } = cause;
 		return badOutput(title, null).with({ retry, description });

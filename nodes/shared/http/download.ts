@@ -16,6 +16,7 @@ import {
 	errorFromDownload,
 	badOutput,
 	downloadError,
+	notStored,
 	notTheFile,
 	stalled,
 	textInstead,
@@ -71,8 +72,10 @@ export async function download(
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;
-	const since = wallClock.now();
+	let since = wallClock.now();
 	for (let retries = 0; ; ) {
+		// A clock that was set back does not extend the patience.
+		since = Math.min(since, wallClock.now());
 		const tried = await toResult(
 			async () =>
 				await limited(async () => {
@@ -197,6 +200,8 @@ async function fetchWhole(
 	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
 	const head = await peek(body);
 	if (head.length === 0) throw badOutput('The storage returned an empty file', statusCode);
+	// A cache may have stored the response to a request for the first byte.
+	if (head.length === 1) throw badOutput('The storage returned only one byte', statusCode);
 	const text = leadingText(head);
 	if (text !== null) throw textInstead(text, statusCode);
 	const mimeType = mediaType(headers['content-type'], head);
@@ -206,11 +211,12 @@ async function fetchWhole(
 	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
 	// there is an encoding.
 	const whole = head.length < SNIFF_BYTES ? head : body;
-	return await step.n8n.helpers.prepareBinaryData(
-		whole,
-		safeFileName(fileName, mimeType),
-		mimeType,
+	const name = safeFileName(fileName, mimeType);
+	const stored = await toResult(
+		async () => await step.n8n.helpers.prepareBinaryData(whole, name, mimeType),
 	);
+	if (stored.ok) return stored.value;
+	throw body.readableEnded ? notStored(stored.error) : stored.error;
 }
 
 /** True if the range of a 206 is the whole file, as in `bytes 0-99/100`. */

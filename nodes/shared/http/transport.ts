@@ -7,6 +7,7 @@ import type {
 import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { ProbeResponse, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
+import { GenerationError } from '../../../client/api/errors';
 import { debugLog } from '../execution';
 import type { Caller, Step } from '../step';
 import { requestClock, wallClock } from './clock';
@@ -36,11 +37,23 @@ const REQUEST_TIMEOUT_MS = 60_000;
  */
 const SLOWEST_LINE = 16;
 
+/** How long a user waits for the test of a credential, or for a list of models, in milliseconds. */
+export const USER_WAITS_MS = 20_000;
+
 /** Timeout of a probe in milliseconds. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Milliseconds that a creating request may still take after a stop, so that its id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
+
+/** Builds the error for a user who has waited for `USER_WAITS_MS`. */
+export function noResponse(): GenerationError {
+	return new GenerationError({
+		title: `The service cannot be reached: no response within ${USER_WAITS_MS / 1000} s`,
+		description: 'Check the Base URL in the credential, and that the service is up.',
+		code: 'connection_failed',
+	});
+}
 
 /** The response of n8n's helpers with `returnFullResponse`. */
 interface FullResponse<Body> {
@@ -70,16 +83,23 @@ export function serviceOf(
 	return new ServiceClient({ ...ports, ...options, send: connect(caller) });
 }
 
+/** Returns the address of the service. Throws as n8n does for a missing credential, and as `serviceAddress`. */
+export async function addressOf({ n8n }: Step): Promise<string> {
+	return serviceAddress((await n8n.getCredentials(CREDENTIAL)).baseUrl);
+}
+
 /**
  * Binds the request port to the node's credential.
  *
  * Redirects are not followed, so the API key stays at the service's own origin. All HTTP statuses are returned
  * to the client. Every API key that was read is removed from error responses. If the Base URL changes after the
- * first request, nothing more is sent.
+ * first request, or while the step sleeps, nothing more is sent.
  */
-export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
+export function connect(
+	caller: Pick<Caller, 'n8n' | 'signal'> & Pick<Step, 'address'>,
+): SendRequest {
 	const keys = new Set<string>();
-	let started: string | null = null;
+	let started = caller.address ?? null;
 	const read = async (): Promise<Credential> => {
 		const data = await caller.n8n.getCredentials(CREDENTIAL);
 		const address = serviceAddress(data.baseUrl);
@@ -227,19 +247,20 @@ async function isOneByte(
 	return bytes === 1;
 }
 
+/** Fields of a successful response that errors and logs quote. */
+const QUOTED = new Set(['error', 'status']);
+
 /**
- * Removes the API keys, and the signed URLs of files in n8n, from error responses and from the field `error` of others.
+ * Removes the API keys, and the signed URLs of files in n8n, from error responses, and from what is quoted of others.
  * Everything else is unchanged: a change inside an id or URL would corrupt it.
  */
 export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
-	const named: Array<[RegExp | string, string]> = [...keys]
-		.filter(Boolean)
-		.map((key) => [key, '[API key]']);
-	const cutAll = (value: unknown) => cut(value, [...named, [SIGNED_URL, '[signed URL]']]);
-	if (status >= 300) return { status, body: cutAll(body) };
-	const { error } = (body ?? {}) as { error?: unknown };
-	return { status, body: error ? { ...(body as object), error: cutAll(error) } : body };
+	const named = [...keys].filter(Boolean).map((key): Secrets[0] => [key, '[API key]']);
+	const secrets: Secrets = [...named, [SIGNED_URL, '[signed URL]']];
+	return { status, body: cut(body, secrets, status >= 300) };
 }
+
+type Secrets = Array<[secret: RegExp | string, name: string]>;
 
 /**
  * The signed URL of a file in n8n: it works without a login. The service may quote it in any error, in any encoding. A match
@@ -247,14 +268,16 @@ export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>
  */
 const SIGNED_URL = /(?<![^\s"'<>])[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
 
-/** Replaces secrets in every string of a JSON value. */
-function cut(value: unknown, secrets: Array<[RegExp | string, string]>): unknown {
-	if (typeof value === 'string') {
-		return secrets.reduce((text, [secret, name]) => text.replaceAll(secret, name), value);
+/** Replaces secrets in every string and name of a JSON value or, unless `isQuoted`, of its fields that are quoted. */
+function cut(value: unknown, secrets: Secrets, isQuoted: boolean): unknown {
+	if (Array.isArray(value)) return value.map((each) => cut(each, secrets, isQuoted));
+	if (typeof value === 'object' && value !== null) {
+		const entries = Object.entries(value).map(([name, each]) => [
+			isQuoted && !QUOTED.has(name) ? cut(name, secrets, true) : name,
+			cut(each, secrets, isQuoted || QUOTED.has(name)),
+		]);
+		return Object.fromEntries(entries) as unknown;
 	}
-	if (Array.isArray(value)) return value.map((each) => cut(each, secrets));
-	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([name, each]) => [name, cut(each, secrets)]),
-	);
+	if (typeof value !== 'string' || !isQuoted) return value;
+	return secrets.reduce((text, [secret, name]) => text.replaceAll(secret, name), value);
 }

@@ -6,10 +6,10 @@ import type {
 
 import type { Model, ModelFilter } from '../../../client/api/client';
 import { GenerationError } from '../../../client/api/errors';
-import { toResult } from '../../../client/async';
+import { raceAbort, toResult } from '../../../client/async';
 import { sentences, truncate } from '../../../client/text';
 import { nodeError } from '../output/node-error';
-import { serviceOf } from '../http/transport';
+import { noResponse, serviceOf, USER_WAITS_MS } from '../http/transport';
 import { callerIn } from '../step';
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
@@ -46,22 +46,19 @@ export function modelSearch(type: ModelFilter): ListSearch {
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	// A user is waiting for the list, and can open it again.
 	const caller = callerIn(context);
-	const service = serviceOf(caller, { maxRetries: 1 });
-	const listed = await toResult(async () => await service.models(type));
-	if (!listed.ok) {
-		throw listed.error instanceof GenerationError
-			? nodeError(caller, listed.error, 0)
-			: listed.error;
-	}
-	return listed.value;
+	const signal = AbortSignal.timeout(USER_WAITS_MS);
+	const service = serviceOf(caller, { signal, maxRetries: 1 });
+	const listed = await toResult(async () => await raceAbort(signal, service.models(type)));
+	if (listed.ok) return listed.value;
+	throw nodeError(caller, listed.error instanceof GenerationError ? listed.error : noResponse(), 0);
 }
 
 /** Returns the name of a model, and its provider, resolution, speed and description as a text. */
 export function describeModel(model: Model): { name: string; description: string } {
 	const facts = [
-		model.provider,
+		textOf(model.provider),
 		model.max_resolution && `up to ${model.max_resolution}`,
-		hasSpeed(model) && `about ${model.avg_speed_seconds} s`,
+		speedOf(model) && `about ${speedOf(model)}`,
 	].filter(Boolean);
 	return {
 		name: textOf(model.name) || model.id,
@@ -79,7 +76,7 @@ const LONGEST_NAME = 90;
 export function nameWithFacts(model: Model): string {
 	const facts = [
 		describeModel(model).name,
-		hasSpeed(model) && `${model.avg_speed_seconds} s`,
+		speedOf(model),
 		model.max_resolution,
 		textOf(model.description).replace(/\.$/, ''),
 	].filter(Boolean);
@@ -91,8 +88,8 @@ function textOf(value: unknown): string {
 	return typeof value === 'string' ? value.trim() : '';
 }
 
-function hasSpeed({ avg_speed_seconds: seconds }: Model): boolean {
-	return typeof seconds === 'number';
+function speedOf({ avg_speed_seconds: seconds }: Model): string {
+	return typeof seconds === 'number' ? `${Math.round(seconds * 10) / 10} s` : '';
 }
 
 /** True if every word of the search appears in the id, the label or the description of the model. */

@@ -1,10 +1,21 @@
+import { PassThrough, type Readable } from 'node:stream';
+
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { CancelledError, GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { VirtualTime } from '../../support/virtual-time';
-import { BINARY, downloading, endless, file, generation, made, type World } from './downloading';
+import {
+	BINARY,
+	bytesOf,
+	downloading,
+	endless,
+	file,
+	generation,
+	made,
+	type World,
+} from './downloading';
 
 beforeEach(() => void jest.spyOn(wallClock, 'sleep').mockResolvedValue());
 
@@ -166,5 +177,60 @@ describe('a download failure', () => {
 		const bodyOf = async () => endless(BINARY.repeat(2000));
 		await expect(downloading({ bodyOf, store })).rejects.toThrow('no storage space left');
 		expect(stored).toBe(1);
+	});
+
+	/** n8n's storage, which reads a whole body and then fails. */
+	const unstored = async (cause: Error, bytes = 5000) => {
+		let tries = 0;
+		const bodyOf = async () => {
+			tries++;
+			return new PassThrough().end(BINARY.repeat(bytes));
+		};
+		const store = async (whole: Buffer | Readable) => {
+			await bytesOf(whole);
+			throw new Error(`Request to S3 failed: ${cause.message}`, { cause });
+		};
+		const error: unknown = await downloading({ bodyOf, store }).catch((thrown: unknown) => thrown);
+		return { error, tries };
+	};
+
+	it.each([
+		['once, if it may not write', 5000, 1, { code: 'AccessDenied' }],
+		['once, if it may not write a small file', 100, 1, { code: 'AccessDenied' }],
+		['again, if it cannot be reached', 5000, 5, { code: 'ECONNREFUSED', syscall: 'connect' }],
+	])(
+		'of n8n’s own storage is not one of the service’s, and is tried %s',
+		async (_, bytes, times, fields) => {
+			const { error, tries } = await unstored(failing(fields), bytes);
+			expect(error).toMatchObject({
+				message: 'n8n could not store the output',
+				description: expect.stringContaining('n8n says: Request to S3 failed: Failed'),
+				code: 'download_failed',
+				charge: 'paid',
+			});
+			expect(tries).toBe(times);
+		},
+	);
+
+	it('of n8n’s own storage that has no space is said as such, also after the whole file', async () => {
+		const { error, tries } = await unstored(failing({ code: 'ENOSPC' }));
+		expect(error).toMatchObject({ message: 'n8n has no storage space left for the output' });
+		expect(tries).toBe(1);
+	});
+
+	it('is a file of one byte, which a cache may have kept from a probe', async () => {
+		const bodies = [BINARY, BINARY, BINARY.repeat(100)];
+		const bodyOf = async () => new PassThrough().end(bodies.shift());
+		const headersOf = () => ({ 'content-type': 'video/mp4' });
+		expect((await downloading({ bodyOf, headersOf })).binary).toEqual({ bytes: 100 });
+		const always = downloading({ bodyOf: async () => new PassThrough().end(BINARY) });
+		await expect(always).rejects.toThrow('The storage returned only one byte');
+	});
+
+	it('of an output URL that is invalid advises to check the URL, not the clock', async () => {
+		const bodyOf = async () => await Promise.reject(failing({ code: 'ERR_INVALID_URL' }));
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			description: expect.stringMatching(/^Check the URL, and any proxy/),
+		});
 	});
 });

@@ -4,7 +4,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 
-import { CREDENTIAL } from '../../../nodes/shared/http/credential';
+import { apiKeyOf, CREDENTIAL } from '../../../nodes/shared/http/credential';
 import { connect } from '../../../nodes/shared/http/transport';
 import { contextOf } from '../../support/context';
 
@@ -179,6 +179,46 @@ describe('the key', () => {
 		const { step } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
 		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
 		expect(answer.body).toEqual({ id: 'x', error: said('[API key]') });
+	});
+
+	const SIGNED = 'https://n8n.example.com/rest/binary-data/signed?token=ey.J0.eX';
+	const quoting = (key: string, url: string) => `Could not fetch ${url} with ${key}`;
+	const [secret, readable] = [quoting(KEY, SIGNED), quoting('[API key]', '[signed URL]')];
+
+	it.each<[string, (said: string) => object]>([
+		['the error of an output', (said) => ({ data: [{ error: { message: said } }] })],
+		['the error of an output, as text', (said) => ({ data: [{ error: said }] })],
+		['the names in an error', (said) => ({ error: { [said]: 'not reachable' } })],
+		['the names in an error of an output', (said) => ({ data: [{ error: [{ [said]: 1 }] }] })],
+		['an unknown status', (said) => ({ status: said, data: [{ status: said }] })],
+	])('is removed, and so is the signed URL of a file in n8n, from %s', async (_, body) => {
+		const { step } = answering({ statusCode: 200, body: { id: 'x', ...body(secret) } });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual({ id: 'x', ...body(readable) });
+	});
+
+	it('is left in the ID, the URL and the revised prompt of a generation that has an error', async () => {
+		const output = { url: SIGNED, generation_id: KEY, revised_prompt: secret, [KEY]: 1 };
+		const body = (error: string) => ({ id: KEY, data: [{ ...output, error }] });
+		const { step } = answering({ statusCode: 200, body: body(secret) });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
+		expect(answer.body).toEqual(body(readable));
+	});
+
+	it.each([
+		` ${KEY}\u200b`,
+		`\ufeff${KEY}`,
+		`\u200bBearer\u200b${KEY}`,
+		`${KEY.slice(0, 20)}\n${KEY.slice(20)}\r\n`,
+		`${KEY.slice(0, 20)}\u00ad\u00a0${KEY.slice(20)}`,
+		`${KEY}😀\t`,
+	])('is removed as it was sent, also if it was pasted as %j', async (apiKey) => {
+		const sent = apiKeyOf(apiKey);
+		expect(sent).toBe(KEY);
+		const body = (key: string) => ({ error: { code: 'server_error', message: `Got ${key}` } });
+		const { step } = answering({ statusCode: 500, body: body(`Bearer ${sent}`) }, { apiKey });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
+		expect(answer.body).toEqual(body('Bearer [API key]'));
 	});
 
 	it('that is the name of a field leaves the answer readable', async () => {

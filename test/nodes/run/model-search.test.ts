@@ -44,6 +44,13 @@ describe('a model in a list', () => {
 		expect(nameWithFacts(odd)).toBe('x');
 	});
 
+	it('has a speed with at most one decimal place, and only a provider that is text', () => {
+		const wire = '{"id":"x","name":"X","provider":{"name":"Y"},"avg_speed_seconds":8.3333}';
+		const odd = JSON.parse(wire) as Model;
+		expect(describeModel(odd)).toEqual({ name: 'X', description: 'about 8.3 s.' });
+		expect(nameWithFacts(odd)).toBe('X · 8.3 s');
+	});
+
 	it('never shows values that the service leaves empty', () => {
 		const wire =
 			'{"id":"x","name":null,"provider":null,"max_resolution":"","avg_speed_seconds":null}';
