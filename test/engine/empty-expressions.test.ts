@@ -164,6 +164,47 @@ describe('a part of a text', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
+	it.each([
+		'={{ "A " + $json.colour + " boat" }}',
+		'=Now: {{ `a ${$json.colour} boat` }}',
+		'={{ ("A " + $json.colour + " boat").toUpperCase() }}',
+		'={{ "Draw ".concat($json.colour) }}',
+	])('that JavaScript joins with an undefined value is refused: %s', async (prompt) => {
+		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: 'A part of Prompt has no value for this item: $json.colour',
+			context: { code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each([
+		"={{ 'https://cdn.example/' + $json.file }}",
+		'={{ `https://cdn.example/?f=${$json.file}` }}',
+	])('that is joined with an undefined value is refused in a URL, too: %s', async (url) => {
+		const parameters = { referenceInputs: { input: [{ url }] } };
+		const run = await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({
+			message: expect.stringMatching(/has no value for this item: \$json\.file$/) as string,
+			context: { code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each([
+		'={{ "Draw " + $json.prompt }}',
+		'={{ "Draw " + $json.prompt + ($json.colour ?? "") }}',
+		'={{ "Draw an undefined shape for $5, " + $json.prompt }}',
+		'={{ `${$json.prompt} in ${$json.prompt.length} colours` }}',
+		'={{ "Draw " + $json.prompt + ", as text: " + $json.colour?.name }}',
+	])('may contain the word undefined if that is the data: %s', async (prompt) => {
+		const items = prompts('an undefined boat');
+		const parameters = { prompt, waitForCompletion: false };
+		const run = await stage.run('imageGeneration', parameters, { items });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toHaveLength(1);
+	});
+
 	it.each([null, ''])('may be empty on purpose: %j', async (style) => {
 		const parameters = { prompt: '={{ $json.prompt }} {{ $json.style }}{{ $json.more ?? "" }}' };
 		const items = [{ prompt: 'a boat', style }];

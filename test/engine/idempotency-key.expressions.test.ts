@@ -101,6 +101,87 @@ describe('an idempotency key whose expression has no value', () => {
 		expect(error?.message).toMatch(/A part of .*Idempotency Key has no value/);
 	});
 
+	it.each([
+		'={{ $json.key + $json.mistyped }}',
+		'={{ ($json.key + "-" + $json.mistyped).toUpperCase() }}',
+		'={{ `sku${$json.mistyped}` }}',
+		'={{ String($json.mistyped).toUpperCase() }}',
+		'={{ ($json.key + "-" + $json.mistyped).hash() }}',
+		'={{ [$json.key, $json.mistyped].join("-") }}',
+		'={{ $("Start").item.json.key + $("Start").item.json.mistyped }}',
+		'={{ "https://shop.example/?a=1&sku=" + $json.mistyped }}',
+		'={{ `${$json.key}&${$json.mistyped}` }}',
+	])('is an error, also where no word of the key shows it: %s', async (key) => {
+		const { error } = await withKey(key);
+		expect(error?.message).toMatch(/^A part of Idempotency Key has no value.*: \$.*mistyped$/);
+		expect(stage.arrived).toBe(0);
+	});
+
+	it.each([
+		'={{ $json.key + ($json.size ?? "-one-size") }}',
+		'={{ $json.key + ($json.size || "-one-size") }}',
+		'={{ $json.key + ($json.size ? "-" + $json.size : "") }}',
+		'={{ [$json.key, $json.size].filter(Boolean).join("-") }}',
+		'={{ [$json.key, $json.size].filter((part) => part).join("-") }}',
+		'={{ [$json.key, $json.size].compact().join("-") }}',
+		'={{ $json.size.isEmpty() ? $json.key : $json.key + $json.size }}',
+		'={{ $if($json.size, $json.key + $json.size, $json.key) }}',
+		'={{ $json.key + $ifEmpty($json.size, "-one-size") }}',
+		'={{ (() => { if ($json.size) return $json.size; return $json.key; })() }}',
+		'={{ $json.key + (typeof $json.size) }}',
+	])('may deal with a value that is missing: %s', async (key) => {
+		expect((await withKey(key)).error).toBeUndefined();
+		expect(stage.bodies).toHaveLength(2);
+	});
+
+	it.each([
+		'={{ $json.key + $json.price }}',
+		'={{ ($json.key + "-" + $json.price).hash() }}',
+		'={{ [$json.key, $json.price].join("-") }}',
+		'={{ $("Start").item.json.key + "-" + $itemIndex }}',
+		'={{ $("Start").all()[$itemIndex].json.key + "-all" }}',
+		'={{ $node["Start"].json.key + "-node" }}',
+		'={{ $input.first().json.key + "-" + $json.key }}',
+		'={{ $input.item.json.key + $input.all().length }}',
+		'={{ $execution.id + "-" + $json.key }}',
+		'={{ $workflow.id + $prevNode.name + $runIndex + $json.key }}',
+		'={{ $now.toFormat("yyyy-MM") + $json.key }}',
+		'={{ $now.minus({ days: 1 }).weekNumber + $today.year + $json.key }}',
+		'={{ DateTime.fromISO($json.day).toISODate() + $json.key }}',
+		'={{ $json.day.toDateTime().toFormat("yyyy") + "-" + $json.key }}',
+		'={{ $json.key.trim().toLowerCase().replace(/ +/g, "-") + "-x" }}',
+		'={{ $json.key.length + $json.key }}',
+		'={{ $json.tags.first() + $json.tags.last() + $json.tags.length + $json.key }}',
+		'={{ $json.tags.join("-") + $json.tags[0] + $json.key }}',
+		'={{ $jmespath($json, "product.sizes[0].name") + $json.key }}',
+		'={{ Object.keys($json).join("-") + Object.values($json).length + $json.key }}',
+		'={{ $json["product"]["sizes"][0].name + $json.key }}',
+		'={{ $json.product.sizes[$json.first]["name"] + $json.key }}',
+		'={{ $json[$json.field] + "-" + $json.key }}',
+		'={{ JSON.stringify($json.product).hash() + $json.key }}',
+		'={{ $max($json.price, 3) + $json.key }}',
+		'={{ "$5 or $price in US$.now-" + $json.key }}',
+		'={{ `$5 ${$json.key}` }}',
+		'={{ $json.none + "-" + $json.key + $json.zero + $json.off }}',
+	])('is accepted if all of its parts have a value: %s', async (key) => {
+		const product = { sizes: [{ name: 'small' }] };
+		const list = boats.map((boat, zero) => ({
+			...boat,
+			product,
+			price: 7,
+			day: '2026-11-27',
+			tags: ['a', 'b'],
+			first: 0,
+			field: 'price',
+			none: '',
+			zero,
+			off: false,
+		}));
+		const run = await execute(list, { ...keyed, options: { idempotencyKey: key } });
+		expect(run.error).toBeUndefined();
+		expect(run.status).toBe('success');
+	});
+
 	it('may be punctuation only if that is the data itself', async () => {
 		const run = await execute(items(['???', 'a boat']), keyed);
 		expect(run.status).toBe('success');

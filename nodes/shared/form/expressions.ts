@@ -39,6 +39,38 @@ const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 const REFERENCE =
 	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last)\(\)|[\p{L}\p{N}_]+(?![\p{L}\p{N}_]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
 
+/** What may deal with a missing value in an expression, such as `??` or `filter`. */
+const DEALS_WITH_MISSING =
+	/[?!]|\|\||&&|=>|\b(?:if|typeof|filter|compact|isEmpty|isNotEmpty)\b|\$if/;
+
+/** A URL in an expression, up to a part that is inserted. The question mark in it is no operator. */
+const URL_TEXT = /https?:\/\/[^\s'"`$]*/g;
+
+/** References to data that does not exist, in expressions that do not deal with it. Empty after a sleep. */
+export function missingReferences({ step, itemIndex }: At, written: string): string[] {
+	const { evaluate } = step;
+	const unguarded = (written.match(BRACED) ?? []).filter(
+		(part) => !DEALS_WITH_MISSING.test(part.replace(URL_TEXT, '')),
+	);
+	const references = unguarded.flatMap((part) => {
+		const found = part.match(REFERENCE) ?? [];
+		// A reference alone is a part with its own check.
+		return part.replace(/^\{\{\s*|\s*\}\}$/g, '') === found[0] ? [] : found;
+	});
+	const lacks = (reference: string) => {
+		try {
+			return evaluate !== null && isMissing(evaluate(`{{ ${reference} }}`, itemIndex));
+		} catch {
+			return false;
+		}
+	};
+	// A price in a text, such as `$5`, only looks like a reference: n8n knows nothing by that name.
+	return references.filter((reference) => {
+		const [name] = reference.match(/^\$\w*/) ?? [reference];
+		return lacks(reference) && !lacks(name);
+	});
+}
+
 /** The texts that a parameter consists of: its fixed text, and every text in the data that its expressions refer to. */
 export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
 	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
@@ -118,6 +150,20 @@ function requireFields(
 function requireDefined(at: At, label: string, written: unknown): void {
 	const missing = partsOf(at, written).find(({ value }) => isMissing(value));
 	if (missing) throw undefinedPart(label, missing.expression);
+	const [reference] = joinsUndefined(at, written) ? missingReferences(at, written as string) : [];
+	if (reference) throw undefinedPart(label, reference);
+}
+
+/** True if JavaScript may have joined an undefined value with text, as in `{{ 'a ' + $json.colour }}`. */
+function joinsUndefined({ step, itemIndex }: At, written: unknown): boolean {
+	if (typeof written !== 'string' || !/^=[^]*\{\{[^]*(\+|`|concat)/.test(written)) return false;
+	try {
+		return String(step.evaluate?.(written.slice(1), itemIndex))
+			.toLowerCase()
+			.includes('undefined');
+	} catch {
+		return false;
+	}
 }
 
 function isMissing(value: unknown): boolean {

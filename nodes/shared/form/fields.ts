@@ -172,7 +172,7 @@ const keyScopeOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. product photos',
 	description:
-		'Nodes of this type with the same name here share their idempotency keys, even in copies of a workflow; if empty, they belong to this node alone',
+		'Nodes of this type with the same name here share their idempotency keys; if empty, they belong to this node alone',
 };
 
 /** The binary field of a downloaded output, unless the user names another one. */

@@ -4,7 +4,7 @@ import type { CreateJob, Job } from '../../../client/jobs/job';
 import { truncate } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
-import { partsOf, sourcesOf, type At } from './expressions';
+import { missingReferences, partsOf, sourcesOf, type At } from './expressions';
 import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
@@ -109,8 +109,12 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 	const advice =
 		'Items with the same idempotency key share one generation. Use a value in the expression that each item has.';
 	const at = { step, itemIndex };
-	if (hasPartWithoutValue(at, key, expression)) {
-		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);
+	const [missing] = missingReferences(at, expression);
+	if (missing !== undefined || hasPartWithoutValue(at, key, expression)) {
+		throw new InvalidInputError(
+			`A part of ${field} has no value: ${truncate(missing ?? key)}`,
+			advice,
+		);
 	}
 	const parts = partsOf(at, expression);
 	const isFilled = parts.some(({ value }) => String(value ?? '').trim() !== '');
@@ -153,7 +157,7 @@ export function choiceOf<Name extends keyof typeof CHOICES>(options: Options, na
 const TOOL_TIMEOUT = 45;
 
 /**
- * How long to wait for one generation. A tool answers within a minute, unless the user has set a timeout.
+ * How long to wait for one generation. A tool answers within a minute, unless the user has set a longer timeout.
  *
  * @param defaultTimeout in seconds
  * @throws InvalidInputError
@@ -168,7 +172,7 @@ export function waitingOf(
 	return {
 		timeoutMs: 1000 * positive('Timeout', timeout ?? (isTool ? TOOL_TIMEOUT : defaultTimeout)),
 		onTimeout: choiceOf({ onTimeout: onTimeout ?? (isTool ? 'continue' : null) }, 'onTimeout'),
-		...(isTool && timeout === null && { countsFromStart: true }),
+		...(isTool && { countsFromStart: true }),
 	};
 }
 
