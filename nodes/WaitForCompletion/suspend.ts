@@ -82,7 +82,10 @@ async function beginWait(
 		return null;
 	}
 	const maySleep = planned.some(({ job }) => job.timeoutMs >= LEAST_TIMEOUT_MS);
-	if (!maySleep) return null;
+	if (!maySleep) {
+		polledHint(step, `no Timeout is ${LEAST_TIMEOUT_MS / 1000} s or longer`);
+		return null;
+	}
 	const { checks, journal, startedAt } = start;
 	const brief = await runBriefly(step, planned, failures, start, SHORTEST_SLEEP_MS);
 	const sinceBrief = { ...start, before: { stats: brief.stats, unrecorded: [] } };

@@ -132,3 +132,15 @@ it('a batch whose waves were killed while the results were fetched returns its r
 	const run = await sleepToEnd(stage, next);
 	expect([run.status, codes(run)]).toEqual(['success', ['completed', 'completed']]);
 });
+
+it('the results are stored once by the guard, however many nodes it has', async () => {
+	const first = await execute(boats(20), asleep());
+	const guard = helperOf(stage, first).executionId;
+	await sleepToEnd(stage, first);
+	const { runData = {} } = stage.engine.execution(guard)?.record.state.data.resultData ?? {};
+	const stored = Object.values(runData).flatMap((runs) =>
+		runs.flatMap(({ data }) => Object.values(data ?? {}).flat(2)),
+	);
+	// Each node has an item that says that it had nothing to do.
+	expect(stored.length).toBeLessThan(Object.keys(runData).length + 3 * 20);
+});

@@ -156,7 +156,7 @@ it('an error that ends a batch is the same, but advises no retry after a sleep: 
 	const [message, description] = polled.error as string[];
 	const [messageAsleep, descriptionAsleep] = asleep.error as string[];
 	expect([asleep.hasSlept, messageAsleep]).toEqual([true, message]);
-	expect(description).toContain('use “Retry with currently saved workflow”');
+	expect(description).toContain('Use “Retry with currently saved workflow”');
 	expect(descriptionAsleep).not.toContain('currently saved');
 	expect(descriptionAsleep).toMatch(
 		/Charged: ID .*Run the same items in a new execution: charged generations are reused\. If an item fails again, set On Error to Continue to get the others\. Retry in the executions list only shows this error again\.$/,

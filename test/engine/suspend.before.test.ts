@@ -49,6 +49,9 @@ describe('a wait that is set to suspend, before it does', () => {
 		const run = await stage.run('waitForCompletion', { ...late, runOptions }, { items: idsOf(id) });
 		expect(run.status).toBe('success');
 		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
+		expect(run.hints('Step').map(({ message }) => message)).toContain(
+			'Polled instead of suspending, because no Timeout is 130 s or longer',
+		);
 		// No other execution has begun.
 		expect(stage.engine.execution(String(Number(run.executionId) + 1))).toBeUndefined();
 	});

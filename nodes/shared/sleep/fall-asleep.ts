@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { toResult } from '../../../client/async';
 import { keptInput } from '../form/include-option';
 import type { Plan } from '../form/plan-items';
+import { addressOf } from '../http/transport';
 import { newTerms, runHelper } from '../helper-workflow';
 import { polledHint } from './can-sleep';
 import type { Sleeper } from './sleeper';
@@ -29,7 +30,8 @@ export async function fallAsleep(
 	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
 	state: SleepState,
 ): Promise<INodeExecutionData[][] | null> {
-	const secret = keepParameters(step, fields, state.run);
+	const address = await toResult(async () => await addressOf(step));
+	const secret = keepParameters(step, fields, state.run, address.ok ? address.value : null);
 	const guard = guardWorkflow({ node: step.node, step: state.step, noun });
 	const terms = newTerms(step, secret);
 	const slept = await toResult(

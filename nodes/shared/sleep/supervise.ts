@@ -35,6 +35,8 @@ import type { Step } from '../step';
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
 interface Kept {
 	batch?: SleepState;
+	/** The result of the step. With the output of each further node, n8n would store it once more. */
+	result?: INodeExecutionData[];
 	/** The execution of the waves that the guard has started, and when the first one was due. */
 	waves?: { execution: string; dueAt: number };
 }
@@ -64,11 +66,13 @@ export async function supervise(
 	// Neither works, nor ends the execution, before n8n has started.
 	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
 	const input = await readable(helper, state, sleeper);
-	if (isResult(input[0])) {
-		if (role !== 'return') return [input];
-		const { failure, empty } = messageIn(input[0]) ?? {};
+	if (isResult(input[0])) kept.result ??= input;
+	const { result } = kept;
+	if (result) {
+		if (role !== 'return') return role === 'report' ? [result] : nothing();
+		const { failure, empty } = messageIn(result[0]) ?? {};
 		throwFailure(helper, failure);
-		return [empty ? [] : input];
+		return [empty ? [] : result];
 	}
 	const isGuard = role === 'startWaves' || role === 'return';
 	// A node before this one may have started a helper execution: in the waves, only once they are over.

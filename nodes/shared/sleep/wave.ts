@@ -10,7 +10,7 @@ import type { Plan } from '../form/plan-items';
 import { traceStep } from '../output/trace';
 import { runPlans, startOf } from '../run/run-plans';
 import { advance } from '../../../client/step/advance';
-import { collecting, type WaveState } from '../../../client/step/wave-plan';
+import { collecting, type ItemStates, type WaveState } from '../../../client/step/wave-plan';
 import { shortly, STORED_VERSION, type SleepState } from './state';
 import type { Step } from '../step';
 
@@ -62,16 +62,18 @@ export async function runWave(
 	);
 	traceStep(step, { ...ran, jobs });
 	const { nextAt, ...found } = result;
-	// A clock that was set back does not extend the sleep. An error that ends the batch needs no further check.
-	const checkedAt = Math.min(lastCheckAt(start.checks, ran, found.over), wallClock.now());
 	const hasFailed = found.over && stopOnError && ran.firstFailed !== null;
-	const nextCheckAt = hasFailed ? 0 : checkedAt + start.options.pollIntervalMs;
+	const deadlines = deadlinesOf(jobs, [state.items, found.items]);
+	const { pollIntervalMs } = start.options;
+	const checkAt = nextCheckAt(start.checks, ran, found.over, deadlines, pollIntervalMs);
+	// An error that ends the batch needs no further check.
+	const earliestAt = hasFailed ? 0 : checkAt;
 	return {
 		report: {
 			v: STORED_VERSION,
 			...found,
 			stopped: false,
-			wakeAt: found.over ? nextCheckAt : Math.max(nextAt ?? shortly(), nextCheckAt),
+			wakeAt: found.over ? earliestAt : Math.max(nextAt ?? shortly(), earliestAt),
 			sleepsFrom: wallClock.now(),
 		},
 		stats: ran.stats,
@@ -84,19 +86,37 @@ function idsIn({ ordersOfRun }: Journal) {
 }
 
 /**
- * Returns when the generations to check again were last checked: those still running, or all of them once the batch is
- * over.
+ * Returns when the Poll Interval allows the next check: of the generations still running, or of all of them once the batch
+ * is over. An interval that is longer than the timeout of an item does not extend it.
  */
-function lastCheckAt(
+function nextCheckAt(
 	checks: StatusChecks,
 	{ outcomes }: PipelineResult<unknown>,
 	isOver: boolean,
+	deadlines: Map<string, number>,
+	pollIntervalMs: number,
 ): number {
+	const deadlineOf = (id: string) => deadlines.get(id) ?? Infinity;
+	const now = wallClock.now();
+	// A clock that was set back does not extend the sleep.
+	const dueAt = (id: string) => Math.min(checks.get(id)?.at ?? 0, now) + pollIntervalMs;
+	const latest = (times: number[]) => times.reduce((last, at) => Math.max(last, at), 0);
+	if (isOver) return latest([...checks.keys()].map((id) => Math.min(dueAt(id), deadlineOf(id))));
 	const running = outcomes.flatMap((outcome) =>
 		outcome.kind === 'stopped' && outcome.generation ? [outcome.generation.id] : [],
 	);
-	const ids = isOver ? [...checks.keys()] : running;
-	return ids.reduce((last, id) => Math.max(last, checks.get(id)?.at ?? 0), 0);
+	return running.map(deadlineOf).reduce((a, b) => Math.min(a, b), latest(running.map(dueAt)));
+}
+
+/** When the waits for generations end, by their ids. An item that has failed keeps no generation in the newer state. */
+function deadlinesOf(jobs: CreateJob[], states: ItemStates[]): Map<string, number> {
+	const deadlines = states.flatMap((items) =>
+		jobs.flatMap(({ itemIndex, timeoutMs }) => {
+			const generation = items[itemIndex]?.generation;
+			return generation ? [[generation.id, generation.since + timeoutMs] as const] : [];
+		}),
+	);
+	return new Map(deadlines);
 }
 
 /** The plan of an item whose generation is only fetched; its own plan if it has none. */

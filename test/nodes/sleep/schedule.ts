@@ -5,7 +5,7 @@ import type { Restart } from '../../support/simulated-n8n/n8n';
 /** What happens to a step that sleeps, from the requests of its items to the deaths of n8n. */
 
 /** The fate of an item: its generations, and the responses to its creating requests. */
-export type Kind = 'made' | 'fails' | 'fails once' | 'ends otherwise' | 'answer lost';
+type Kind = 'made' | 'fails' | 'fails once' | 'ends otherwise' | 'answer lost';
 
 /** When n8n is killed. */
 export interface Death {
