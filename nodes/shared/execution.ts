@@ -4,6 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { GENERATION_TYPES, type GenerationType } from '../../client/api/generation';
 import type { Debug } from '../../client/ports';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
+import { wallClock } from './http/clock';
 import type { Caller, Step } from './step';
 
 /** Facts about the execution that a step runs in. */
@@ -59,21 +60,28 @@ export function journalOf(step: Step): Journal {
 	};
 	kept.generations ??= {};
 	kept.token ??= randomUUID();
-	return new Journal(kept.generations, runIndex(step), kept.token);
+	return new Journal(kept.generations, firstAttempt(step).runIndex, kept.token);
 }
 
-/** The run index of the first attempt of an agent's call, by the arguments object of that call. */
-const firstAttempts = new WeakMap<object, number>();
+/** An attempt of a step. `startedAt`: milliseconds since the Unix epoch. */
+interface Attempt {
+	runIndex: number;
+	startedAt: number;
+}
+
+/** The first attempt of an agent's call, by the arguments object of that call. */
+const firstAttempts = new WeakMap<object, Attempt>();
 
 /**
- * The run index of the node. As a tool, every attempt has a new run index, but the attempts of one call share their
- * arguments.
+ * This attempt or, as a tool, the first one of the same call. Every attempt of a tool has a new run index, but the
+ * attempts of one call share their arguments.
  */
-function runIndex(step: Step): number {
+export function firstAttempt(step: Step): Attempt {
 	const { $runIndex = 0 } = step.n8n.getWorkflowDataProxy(0) as { $runIndex?: number };
+	const attempt = { runIndex: $runIndex, startedAt: wallClock.now() };
 	const [call] = step.items;
-	if (!call || !runsAsTool(step)) return $runIndex;
-	const first = firstAttempts.get(call.json) ?? $runIndex;
+	if (!call || !runsAsTool(step)) return attempt;
+	const first = firstAttempts.get(call.json) ?? attempt;
 	firstAttempts.set(call.json, first);
 	return first;
 }

@@ -176,6 +176,40 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 			expect(said).toContain('uncertain_charge');
 		});
 
+		it('if the service does not answer the creating request, also with a short Timeout', async () => {
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
+			const parameters = { ...image, runOptions: { timeout: 30 } };
+			const said = await within(
+				async () => await call('imageGeneration', parameters, { prompt: 'A boat' }, settings),
+			);
+			expect(said).toContain('uncertain_charge');
+		});
+
+		it('if it waits 25 of the 45 s of a Timeout for a slot, and names the generation', async () => {
+			stage.sandbox.service.occupy('main', 10);
+			const began = wallClock.now();
+			const parameters = { ...image, runOptions: { timeout: 45 } };
+			const args = { prompt: 'A boat [seconds: 90]' };
+			const said = await within(async () => {
+				const calling = call('imageGeneration', parameters, args, settings);
+				while (wallClock.now() < began + 25_000) await stage.pass(1);
+				stage.sandbox.service.occupy('main', 0);
+				return await calling;
+			});
+			expect(said).toContain(stage.sandbox.books.generations[0].id);
+		});
+
+		it('in all of its attempts together, if the balance gets no answer', async () => {
+			stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' }, times: 100 });
+			const limited = { ...image, runOptions: { minimumBalance: 1 } };
+			const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+			const said = await within(
+				async () => await call('imageGeneration', limited, { prompt: 'A boat' }, again),
+			);
+			expect(said).toContain('The tool stopped, because there was no response in time');
+			expect(stage.sandbox.books.generations).toEqual([]);
+		});
+
 		it('if the balance cannot be read, and then creates nothing', async () => {
 			const down = { kind: 'respond' as const, status: 503 };
 			stage.sandbox.faults.order({ on: 'credits', action: down, times: 100 });
@@ -193,7 +227,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		])('if %s gets no answer', async (node, on) => {
 			stage.sandbox.faults.order({ on, action: { kind: 'hang' }, times: 100 });
 			const said = await within(async () => await call(node, {}, {}, settings));
-			expect(said).toContain('The tool stopped after 50 s');
+			expect(said).toContain('The tool stopped, because there was no response in time');
 		});
 	});
 
@@ -204,6 +238,15 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		const hasty = { ...image, runOptions: { timeout: 5, onTimeout: 'error' } };
 		const { run } = await call('imageGeneration', hasty, { prompt: 'A ship [seconds: 90]' });
 		expect(everythingIn([run.error, run.runData])).toContain('did not finish within 5 s');
+	});
+
+	it('a call ends soon after a longer Timeout, if the balance gets no answer', async () => {
+		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' }, times: 100 });
+		const runOptions = { timeout: 300, minimumBalance: 1 };
+		const began = wallClock.now();
+		await call('imageGeneration', { ...image, runOptions }, { prompt: 'A boat' });
+		expect(wallClock.now() - began).toBeGreaterThan(250_000);
+		expect(wallClock.now() - began).toBeLessThan(315_000);
 	});
 
 	it('a retry of one call does not resend a request whose response was lost', async () => {

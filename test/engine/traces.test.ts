@@ -151,6 +151,13 @@ describe('the trace of a step', () => {
 			'media.credits.before': 99_999,
 			'media.credits.after': 99_999,
 		});
+		const onError = 'continueErrorOutput' as const;
+		const action = { kind: 'error', code: 'forbidden' } as const;
+		stage.sandbox.faults.order({ on: 'credits', action });
+		const order = { items: [{ balance: 777 }], settings: { onError } };
+		const failed = await stage.run('generationCredits', {}, order);
+		expect(traceOf(failed)).toBeDefined();
+		expect(traceOf(failed)).not.toHaveProperty(['media.credits.before']);
 		const models = await stage.run('generationModels');
 		expect(traceOf(models)).toMatchObject({ 'media.generations.created': 0 });
 	});

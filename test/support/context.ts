@@ -21,7 +21,7 @@ export interface Given {
 }
 
 /** A step, and what it recorded in its execution. */
-export interface Taken {
+interface Taken {
 	context: IExecuteFunctions;
 	step: Step;
 	warnings: Array<{ message: string; meta: object | undefined }>;

@@ -9,7 +9,7 @@ import { answer, networkError, noSlot, refusal, wireGeneration, type WireFields 
 import type { VirtualTime } from './virtual-time';
 
 /** A request as the service received it. */
-export interface Seen extends ServiceRequest {
+interface Seen extends ServiceRequest {
 	at: number;
 	/** The prompt of a creating request. */
 	prompt?: string;

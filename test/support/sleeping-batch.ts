@@ -35,7 +35,7 @@ const MOST_WAVES = 500;
 const BATCH = 'batch';
 
 /** The result of a sleeping batch in virtual time. */
-export interface Night {
+interface Night {
 	/** Number of waves, the step itself included. */
 	waves: number;
 	/** Milliseconds during which a worker was held. */

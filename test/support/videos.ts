@@ -6,7 +6,7 @@ import { sleepThrough } from './sleeping-batch';
 import { Step } from './step';
 
 /** A batch of videos with idempotency keys, in virtual time. */
-export interface Videos {
+interface Videos {
 	items: number;
 	/** Number of slots, all available to this batch. */
 	limit: number;
@@ -19,7 +19,7 @@ export interface Videos {
 }
 
 /** The result of a batch. */
-export interface VideosMade {
+interface VideosMade {
 	made: number;
 	/** Items that ended with an error. */
 	failed: number;

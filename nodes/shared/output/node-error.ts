@@ -47,6 +47,9 @@ export function stepError(
 	const description = sentences(
 		isOneOfSeveral && `${itemsOf(step, [itemIndex])} failed`,
 		explained(error, unitAt(outcomes, failed)),
+		runsAsTool(step) &&
+			error.charge === 'unknown' &&
+			'Do not call this tool again for it, but tell the user: another call may be charged again',
 		othersOf(outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) &&
 			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,

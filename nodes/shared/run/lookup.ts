@@ -6,7 +6,7 @@ import { errorOfJob } from '../../../client/jobs/outcome';
 import type { ServiceClient } from '../../../client/api/client';
 import { continuesOnError, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
-import { errorItem } from '../output/results';
+import { errorItem, failureOf } from '../output/results';
 import { traceStep } from '../output/trace';
 import { yieldBefore } from '../http/clock';
 import { serviceOf } from '../http/transport';
@@ -55,7 +55,8 @@ async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExec
 		}
 		items.push(errorItem(step, error, itemIndex));
 	}
-	const balance = items[0]?.json.balance;
+	// A failed item may have an unrelated field `balance` of its input.
+	const balance = items.find((item) => !failureOf(item))?.json.balance;
 	traceStep(step, typeof balance === 'number' ? { balance } : {});
 	return [items];
 }

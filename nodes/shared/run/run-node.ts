@@ -8,7 +8,7 @@ import type { Journal } from '../../../client/orders/journal';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
-import { continuesOnError } from '../execution';
+import { continuesOnError, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
 import { MOST_OUTPUTS } from '../form/fields';
 import { planItems, type Plan, type PlanItem } from '../form/plan-items';
@@ -63,8 +63,8 @@ export async function runNode(
 	const slept = (await sleep?.(step, start, planned, failures)) ?? null;
 	if (slept) return slept;
 	const run = async (within: Step) => await runToEnd(within, start, planned, failures);
-	const isCall = planned.some(({ job }) => job.countsFromStart);
-	return await (isCall ? withinCall(step, run) : run(step));
+	const longest = Math.max(0, ...planned.map(({ job }) => job.timeoutMs));
+	return await (runsAsTool(step) ? withinCall(step, run, longest) : run(step));
 }
 
 /**
@@ -104,12 +104,18 @@ export async function runToEnd(
 	if (step.signal.aborted && !isOver) {
 		reportEnd(step, 'Stopped', all);
 		await recordUnreturned(step, record, createdBy(all));
-	} else if (firstFailed !== null && !continuesOnError(step)) {
+	} else if (firstFailed !== null && !continuesOnError(step) && !isUseful(step, all)) {
 		await recordUnreturned(step, record, createdBy(all));
 		throw endedBy(step, journal, firstFailed, all);
 	}
 	summaryHint(step, stats, all);
 	return [outputItems(step, all)];
+}
+
+/** True if an agent gets more from the outputs than from an error: some exist, and the others say why they do not. */
+function isUseful(step: Step, all: JobOutcome[]): boolean {
+	if (!runsAsTool(step) || all.some(({ kind }) => kind === 'stopped')) return false;
+	return all.some(({ kind }) => kind === 'done');
 }
 
 /** An outcome with its item, and with its job if the item was run. */

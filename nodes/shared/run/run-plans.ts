@@ -10,7 +10,7 @@ import {
 } from '../../../client/step/pipeline';
 import type { Shift } from '../../../client/step/shift';
 import type { StatusChecks } from '../../../client/watch/status-requests';
-import { continuesOnError, debugLog, journalOf, runsByHand } from '../execution';
+import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
 import { stepOptionsOf, type StepOptions } from '../form/step-options';
 import { glanceAtBalance } from '../http/balance';
@@ -40,7 +40,7 @@ export interface StepStart {
 	checks: StatusChecks;
 	/** Set if the step sleeps while nothing is due. */
 	shift?: Shift;
-	/** False if no error ends the run. By default, the On Error setting decides. */
+	/** False if no error ends the run. By default, the On Error setting decides. No output ends the others of a tool. */
 	stopOnError?: boolean;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
@@ -101,7 +101,8 @@ export async function runPlans(
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	const { options, stopOnError = !continuesOnError(step), ...shared } = start;
+	const endsOnError = !continuesOnError(step) && !runsAsTool(step);
+	const { options, stopOnError = endsOnError, ...shared } = start;
 	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(step) || (options.minimumBalance ?? null) !== null;

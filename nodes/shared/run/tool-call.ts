@@ -4,29 +4,40 @@ import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { isFinalState } from '../../../client/api/states';
 import type { Job } from '../../../client/jobs/job';
 import { timedOutGeneration, type Outcome } from '../../../client/jobs/outcome';
+import { firstAttempt } from '../execution';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
 /**
- * How long the call of an agent may take, in milliseconds. Clients of n8n's MCP Server Trigger give up after a minute, and
- * a creating request in flight gets another five seconds for its response.
+ * How long the call of an agent may take, in milliseconds, unless a timeout is longer. Clients of n8n's MCP Server Trigger
+ * give up after a minute, and a creating request in flight gets another five seconds for its response.
  */
 const CALL_MS = 50_000;
+
+/** How long a call may go on after the timeout of its items, in milliseconds. */
+const AFTER_TIMEOUT_MS = 5_000;
 
 /** Why the signal of a call has aborted. */
 class CallOver extends Error {}
 
 /**
- * Runs the step of an agent's call. If the service, the balance or the data table does not answer within `CALL_MS`, the
- * step ends as it does after a Stop. Settles as `run` does.
+ * Runs the step of an agent's call. If the service, the balance or the data table does not answer in time, the step ends
+ * as it does after a Stop. All attempts of one call share its time. Settles as `run` does.
  *
  * @param run gets the step with the signal of the call
+ * @param timeoutMs the longest timeout of the items
  */
-export async function withinCall<T>(step: Step, run: (step: Step) => Promise<T>): Promise<T> {
+export async function withinCall<T>(
+	step: Step,
+	run: (step: Step) => Promise<T>,
+	timeoutMs = 0,
+): Promise<T> {
+	const endsAt = firstAttempt(step).startedAt + Math.max(CALL_MS, timeoutMs + AFTER_TIMEOUT_MS);
 	const call = new AbortController();
 	const ended = new AbortController();
 	const forget = onAbort(step.signal, () => call.abort(step.signal.reason));
-	atDeadline(wallClock, CALL_MS, ended.signal, () => call.abort(new CallOver()));
+	const leftMs = Math.max(0, endsAt - wallClock.now());
+	atDeadline(wallClock, leftMs, ended.signal, () => call.abort(new CallOver()));
 	try {
 		return await run({ ...step, signal: call.signal });
 	} finally {
@@ -43,7 +54,7 @@ export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
 /** Builds the error for a request, or an item, that the time of a call was not enough for. */
 export function callOver(): GenerationError {
 	return new GenerationError({
-		title: `The tool stopped after ${CALL_MS / 1000} s, because there was no response in time`,
+		title: 'The tool stopped, because there was no response in time',
 		description: 'Try again later.',
 		code: 'timeout',
 	});

@@ -16,7 +16,7 @@ export async function readExample(name: string): Promise<WorkflowFile> {
 }
 
 /** Options for running an example. */
-export interface Play {
+interface Play {
 	/** Credentials for third-party nodes. */
 	credentials?: Credential[];
 	trigger?: string;

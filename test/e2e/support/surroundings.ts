@@ -3,7 +3,7 @@ import type { Installation, Release } from '../../../tools/n8n/installation';
 import type { Programs } from './programs';
 
 /** The environment that is prepared once for all tests. */
-export interface Surroundings {
+interface Surroundings {
 	installation: Installation;
 	/** The package as packed for publishing. */
 	tarball: string;

@@ -277,7 +277,7 @@ it.each([
 	[
 		'numbers, as n8n makes them from a CSV file',
 		{ name: 'key', type: 'number' },
-		/: key\. Replace it at no charge: 1\. Export the table as CSV/,
+		/: key\. Replace it at no charge, while nothing uses it: 1\. Export the table as CSV/,
 	],
 	['no such column', null, /: key\. Replace it at no charge/],
 ])('a table with %s is refused before anything is written to it', async (_, other, says) => {

@@ -20,7 +20,7 @@ import { Running } from './running';
 import { WaitTracker } from './wait-tracker';
 
 /** How n8n runs, and how fast it is. */
-export interface N8nOptions {
+interface N8nOptions {
 	time: VirtualTime;
 	random: Random;
 	service: FakeService;

@@ -16,7 +16,7 @@ export interface Task {
 	source: null;
 }
 
-export interface TaskMetadata extends IDataObject {
+interface TaskMetadata extends IDataObject {
 	waitingChildExecutionIds?: string[];
 	resumeError?: StoredError;
 }

@@ -160,7 +160,7 @@ export class Running implements Awake {
 	}
 }
 
-export function continuesOnError({ onError, continueOnFail }: INode): boolean {
+function continuesOnError({ onError, continueOnFail }: INode): boolean {
 	return continueOnFail === true || (onError !== undefined && onError !== 'stopWorkflow');
 }
 
