@@ -25,7 +25,7 @@ interface Result {
 }
 
 /** The results of all benches, by their names. */
-export type Results = Partial<Record<string, Result>>;
+type Results = Partial<Record<string, Result>>;
 
 const FILE = join(__dirname, 'results.json');
 

@@ -8,7 +8,7 @@ import { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
-export interface SimulatedStep {
+interface SimulatedStep {
 	service: GenerationService;
 	time: VirtualTime;
 	random: () => number;
