@@ -73,7 +73,9 @@ it('waves that only seemed dead send nothing when they wake: the guard has start
 	delete data.resultData.error;
 	Object.assign(record.state, { status });
 	await stage.engine.resume(stage.engine.execution(record.id) as Run);
-	expect(stage.arrived).toBe(0);
+	const { requests } = stage.sandbox;
+	// A probe of the first wave, which ended with that, may arrive late.
+	expect([...requests.on('create'), ...requests.on('status')]).toEqual([]);
 	expect(codes(await sleepToEnd(stage, next))).toEqual(boats(4).map(() => 'completed'));
 	expect(created()).toBe(4);
 });
