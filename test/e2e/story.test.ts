@@ -96,10 +96,15 @@ async function openGallery(): Promise<string[]> {
 async function duplicate(): Promise<string> {
 	await editor.part('workflow-menu').click();
 	await editor.part('workflow-menu-item-duplicate').click();
-	const [copy] = await Promise.all([
-		editor.page.context().waitForEvent('page'),
-		editor.part('duplicate-modal').getByRole('button', { name: 'Duplicate' }).click(),
-	]);
+	const button = editor.part('duplicate-modal').getByRole('button', { name: 'Duplicate' });
+	const press = async () => {
+		const opened = editor.page.context().waitForEvent('page', { timeout: 40_000 });
+		await button.click();
+		return await opened.catch(() => null);
+	};
+	// On a busy machine, a click may come before the dialog listens.
+	const copy = (await press()) ?? (await press());
+	if (copy === null) throw new Error('n8n opened no copy of the workflow.');
 	await copy.waitForURL(/\/workflow\/(?!new)/);
 	const [, id] = /\/workflow\/([^/?]+)/.exec(copy.url()) ?? [];
 	await copy.close();
