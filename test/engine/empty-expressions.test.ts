@@ -164,32 +164,33 @@ describe('a part of a text', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	it.each([
+	const prompted = [
 		'={{ "A " + $json.colour + " boat" }}',
 		'=Now: {{ `a ${$json.colour} boat` }}',
 		'={{ ("A " + $json.colour + " boat").toUpperCase() }}',
 		'={{ "Draw ".concat($json.colour) }}',
-	])('that JavaScript joins with an undefined value is refused: %s', async (prompt) => {
-		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
-		expect(run.error).toMatchObject({
-			message: 'A part of Prompt has no value for this item: $json.colour',
-			context: { code: 'invalid_input' },
-		});
-		expect(stage.arrived).toBe(0);
-	});
+	].map((prompt) => ({ prompt }));
+	const fetched = [
+		"={{ 'https://cdn.example/' + $json.colour }}",
+		'={{ `https://cdn.example/?f=${$json.colour}` }}',
+	].map((url) => ({ referenceInputs: { input: [{ url }] } }));
 
-	it.each([
-		"={{ 'https://cdn.example/' + $json.file }}",
-		'={{ `https://cdn.example/?f=${$json.file}` }}',
-	])('that is joined with an undefined value is refused in a URL, too: %s', async (url) => {
-		const parameters = { referenceInputs: { input: [{ url }] } };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
-		expect(run.error).toMatchObject({
-			message: expect.stringMatching(/has no value for this item: \$json\.file$/) as string,
-			context: { code: 'invalid_input' },
-		});
-		expect(stage.arrived).toBe(0);
-	});
+	it.each<object>([...prompted, ...fetched])(
+		'that JavaScript joins with an undefined value is refused: %j',
+		async (parameters) => {
+			const run = await stage.run(
+				'imageGeneration',
+				{ ...parameters },
+				{ items: prompts('a boat') },
+			);
+			const label = 'prompt' in parameters ? 'Prompt' : 'URL';
+			expect(run.error?.message).toMatch(
+				new RegExp(`${label} has no value for this item: \\$json\\.colour$`),
+			);
+			expect(run.error).toHaveProperty('context.code', 'invalid_input');
+			expect(stage.arrived).toBe(0);
+		},
+	);
 
 	it.each([
 		'={{ "Draw " + $json.prompt }}',

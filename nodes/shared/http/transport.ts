@@ -46,7 +46,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 /** Milliseconds that a creating request may still take after a stop, so that its id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
 
-/** Builds the error for a user who has waited for `USER_WAITS_MS`. */
+/** Builds the error of a request that a user waits for, if there is no response within `USER_WAITS_MS`. */
 export function noResponse(): GenerationError {
 	return new GenerationError({
 		title: `The service cannot be reached: no response within ${USER_WAITS_MS / 1000} s`,
