@@ -1,3 +1,4 @@
+import { ExecuteContext } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
@@ -257,18 +258,31 @@ describe('a suspended batch that is interrupted', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	it('sends nothing more seconds after the user has stopped it during a wave', async () => {
-		// Generations this short keep a wave awake until the last one ends.
-		const first = await execute(boats(40, 30), asleep());
-		const waves = sleepToEnd(stage, first);
-		while (created() < 6) await stage.pass(1);
-		first.record.state.data.resultData.error = new Error('Stopped') as never;
-		await stage.pass(10);
-		const sent = created();
-		expect(sent).toBeLessThan(20);
-		await waves;
-		expect(created()).toBe(sent);
-	});
+	it.each<[string, readSeconds: number, noticedAfter: number]>([
+		['', 0, 10],
+		[', even if n8n reads an execution slowly', 2, 30],
+	])(
+		'sends nothing more seconds after the user has stopped it during a wave%s',
+		async (_, readSeconds, noticedAfter) => {
+			const { getExecutionDataById: read } = ExecuteContext.prototype;
+			const reads = jest.spyOn(ExecuteContext.prototype, 'getExecutionDataById');
+			reads.mockImplementation(async function (this: ExecuteContext, id: string) {
+				await stage.pass(readSeconds);
+				return await read.call(this, id);
+			});
+			// Generations this short keep a wave awake until the last one ends.
+			const first = await execute(boats(40, 30), asleep());
+			const waves = sleepToEnd(stage, first);
+			while (created() < 6) await stage.pass(1);
+			first.record.state.data.resultData.error = new Error('Stopped') as never;
+			await stage.pass(noticedAfter);
+			const sent = created();
+			expect(sent).toBeLessThan(20);
+			await waves;
+			expect(created()).toBe(sent);
+			reads.mockRestore();
+		},
+	);
 });
 
 describe('a batch that is set to suspend', () => {

@@ -7,26 +7,30 @@ interface RawResponse {
 	body: string;
 }
 
-/** Splits the bytes of a connection into its responses. The sandbox sends a Content-Length with each of them. */
-function responsesIn(text: string): RawResponse[] {
+/**
+ * Splits the bytes of a connection into its whole responses, and the rest that is not one yet. The sandbox sends a
+ * Content-Length with each of them.
+ */
+function responsesIn(text: string): { responses: RawResponse[]; rest: string } {
 	const responses: RawResponse[] = [];
 	let rest = text;
-	while (rest !== '') {
+	for (;;) {
 		const end = rest.indexOf('\r\n\r\n');
-		if (end < 0) throw new Error(`Not a response: ${rest.slice(0, 100)}`);
-		const headers = rest.slice(0, end).toLowerCase();
+		const headers = rest.slice(0, Math.max(end, 0)).toLowerCase();
 		const status = Number(/^http\/1\.1 (\d{3})/.exec(headers)?.[1]);
 		const length = Number(/\ncontent-length: (\d+)/.exec(headers)?.[1] ?? 0);
 		const start = end + 4;
+		if (end < 0 || rest.length < start + length) return { responses, rest };
 		responses.push({ status, headers, body: rest.slice(start, start + length) });
 		rest = rest.slice(start + length);
 	}
-	return responses;
 }
 
 /**
  * Writes bytes to a new connection, as no HTTP client would. Returns the responses once there are `count`, or once the
  * server has closed the connection.
+ *
+ * @throws Error if the connection ends in the middle of a response
  */
 export async function sendRaw(
 	url: string,
@@ -39,10 +43,12 @@ export async function sendRaw(
 	let text = '';
 	for await (const chunk of socket as AsyncIterable<Buffer>) {
 		text += chunk.toString('latin1');
-		const found = responsesIn(text);
-		if (found.length >= count) return found;
+		const { responses } = responsesIn(text);
+		if (responses.length >= count) return responses;
 	}
-	return responsesIn(text);
+	const { responses, rest } = responsesIn(text);
+	if (rest !== '') throw new Error(`Not a response: ${rest.slice(0, 100)}`);
+	return responses;
 }
 
 /** Returns the bytes of a request with a key. */

@@ -125,9 +125,9 @@ async function onceStored<T>(
 
 /**
  * The pause between two checks whether the batch was stopped. Each check reads the sleeping execution with all of its
- * items, so the pause is at least this many times as long as the last check took.
+ * items, so the pause is this many times as long as the last check took, within these bounds: a slow n8n must stop soon, too.
  */
-const STOP_CHECK = { leastMs: 5_000, ofCost: 50 };
+const STOP_CHECK = { leastMs: 5_000, ofCost: 50, mostMs: 15_000 };
 
 /**
  * Runs the work of a helper execution, and ends it soon after the user has stopped the execution that sleeps, because n8n
@@ -150,7 +150,8 @@ export async function unlessStopped<T>(
 	const forget = onAbort(step.signal, () => stop.abort());
 	let stopped = false;
 	const watchBatch = async () => {
-		let pauseMs = STOP_CHECK.leastMs;
+		const { leastMs, ofCost, mostMs } = STOP_CHECK;
+		let pauseMs = leastMs;
 		while (!stopped) {
 			await wallClock.sleep(pauseMs, ended.signal);
 			if (ended.signal.aborted) return;
@@ -159,7 +160,8 @@ export async function unlessStopped<T>(
 				(await stepOf(step, state, sleeper)) !== null && (await isAwaited(step, state));
 			const found = await toResult(isOn);
 			stopped = found.ok && !found.value;
-			pauseMs = Math.max(STOP_CHECK.leastMs, STOP_CHECK.ofCost * (wallClock.now() - began));
+			const wanted = ofCost * (wallClock.now() - began);
+			pauseMs = Math.min(Math.max(leastMs, wanted), mostMs);
 		}
 		stop.abort();
 	};
