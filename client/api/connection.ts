@@ -21,11 +21,6 @@ const UNKNOWN_ISSUER = {
 const WRONG_TIME = {
 	description: 'Renew the certificate, or correct the clock of the server that runs n8n.',
 };
-const BAD_KEY = {
-	title: 'The API key contains invalid characters',
-	details: 'No request was sent',
-	description: 'Enter the API key in the credential again, without spaces or line breaks.',
-};
 
 /**
  * Failures before a request is sent. An unlisted failure of `connect` or `getaddrinfo` counts too. A listed code does not
@@ -49,13 +44,6 @@ const CONNECTION_FAILURES: FailureRow[] = [
 	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
 	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
 	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'the server that runs n8n has no network'],
-	[
-		/^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/,
-		'never',
-		'the API key contains invalid characters',
-		null,
-		BAD_KEY,
-	],
 	[
 		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
 		'never',

@@ -146,7 +146,7 @@ export function tableTrouble(id?: number): GenerationError {
 /** Builds the error of a key whose request another execution has not finished in time. */
 export function stillSending({ key, execution_id: execution }: Row): GenerationError {
 	return recordUnavailable(
-		`It is execution ${execution}, with the idempotency key "${key}"`,
+		`Execution ${execution} is sending the idempotency key "${key}"`,
 		'That execution may still be charged for it. Wait until it ends, then run the step again. Keep the Idempotency Key: without it, the item could be charged twice.',
 		'Another execution is still sending this item',
 	);

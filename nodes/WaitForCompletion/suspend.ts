@@ -83,7 +83,7 @@ async function beginWait(
 	}
 	const maySleep = planned.some(({ job }) => job.timeoutMs >= LEAST_TIMEOUT_MS);
 	if (!maySleep) {
-		polledHint(step, `no Timeout is ${LEAST_TIMEOUT_MS / 1000} s or longer`);
+		polledHint(step, `every Timeout is shorter than ${LEAST_TIMEOUT_MS / 1000} s`);
 		return null;
 	}
 	const { checks, journal, startedAt } = start;

@@ -32,6 +32,18 @@ async function expectPictures(urls: string[], count: number): Promise<void> {
 	}
 }
 
+/** Returns a node of n8n. */
+function n8nNode(name: string, type: string, typeVersion: number, parameters: object): object {
+	return {
+		id: name,
+		name,
+		type: `n8n-nodes-base.${type}`,
+		typeVersion,
+		position: [0, 0],
+		parameters,
+	};
+}
+
 /** Imports and publishes an example. */
 async function publish(name: string, settings: object = {}): Promise<Workflow> {
 	const example = await readExample(name);
@@ -78,6 +90,34 @@ describe('carousel-of-four', () => {
 		const [{ json, binary }] = itemsOf(execution, 'Ready to Post');
 		expect(binary).toEqual(post.binary);
 		expect(json).toMatchObject({ caption: expect.stringMatching(/\w/), pictures: 4 });
+	});
+
+	it('gives each of several rows its own caption, in a loop as its note says', async () => {
+		const example = await readExample('carousel-of-four');
+		const posts = ['A bowl', 'A vase'].map((prompt) => ({ prompt, caption: `${prompt} of ours` }));
+		const to = (node: string) => [{ node, type: 'main', index: 0 }];
+		const nodes = (example.nodes as Array<{ name: string }>).filter(({ name }) => name !== 'Post');
+		const file = {
+			...example,
+			nodes: [
+				...nodes,
+				n8nNode('Rows', 'set', 3.4, { mode: 'raw', jsonOutput: JSON.stringify({ posts }) }),
+				n8nNode('Post', 'splitOut', 1, { fieldToSplitOut: 'posts' }),
+				n8nNode('Loop Over Items', 'splitInBatches', 3, {}),
+			],
+			connections: {
+				...example.connections,
+				[button]: { main: [to('Rows')] },
+				Rows: { main: [to('Post')] },
+				Post: { main: [to('Loop Over Items')] },
+				'Loop Over Items': { main: [[], to('Create Four Pictures')] },
+				'Ready to Post': { main: [to('Loop Over Items')] },
+			},
+		};
+		const { data } = await play(stage, file);
+		const runs = data.resultData.runData['Ready to Post'];
+		const captions = runs.map((run) => run.data?.main[0]?.[0].json.caption);
+		expect(captions).toEqual(posts.map(({ caption }) => caption));
 	});
 });
 

@@ -14,9 +14,7 @@ let url: string;
 beforeAll(async () => {
 	// In real time: a video of 90 seconds takes longer than the client waits.
 	stage = await Stage.open({ name: 'mcp-server', sandbox: { timeScale: 1 } });
-	const bearer = await stage.rest.saveCredential('Media Generation connector', 'httpBearerAuth', {
-		token,
-	});
+	const bearer = await stage.rest.saveCredential('MCP clients', 'httpBearerAuth', { token });
 	const { id, versionId } = await stage.save(await readExample('mcp-server'), bearer);
 	await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
 	url = `${stage.n8n.url}/mcp/media-generation`;

@@ -50,7 +50,7 @@ describe('a wait that is set to suspend, before it does', () => {
 		expect(run.status).toBe('success');
 		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);
 		expect(run.hints('Step').map(({ message }) => message)).toContain(
-			'Polled instead of suspending, because no Timeout is 130 s or longer',
+			'Polled instead of suspending, because every Timeout is shorter than 130 s',
 		);
 		// No other execution has begun.
 		expect(stage.engine.execution(String(Number(run.executionId) + 1))).toBeUndefined();

@@ -1,5 +1,5 @@
 import type { StandInAccount } from '../stand-ins';
-import { credentialName, owner, signInName } from './seed';
+import { clientsName, credentialName, owner, signInName } from './seed';
 import type { Started } from './start';
 
 /** The running services that `banner` shows. */
@@ -35,6 +35,7 @@ ${examples.join('\n')}
 
 They run with made-up credits and the credential "${credentialName}", which is ready.
 One needs a click first: open the credential "${signInName}" in n8n, click Connect, and click Allow.
+The credential "${clientsName}" has the token ${owner.password}, for clients of the MCP server.
 
 To see a failure, write one of these into a prompt. The sandbox's page lists all of them.
   [fail: reason]   the generation fails for this reason, and is refunded

@@ -10,6 +10,7 @@ export const owner: Owner = { email: 'owner@example.com', password: 'Sandbox-202
 /** The names of the credentials in the example workflows. */
 export const credentialName = 'Media Generation account';
 const connectorName = 'Media Generation connector';
+export const clientsName = 'MCP clients';
 export const signInName = 'Media Generation sign-in';
 
 /** A workflow in n8n. */
@@ -35,6 +36,7 @@ export async function seed(
 	const credentials = [
 		await rest.saveCredential(credentialName, 'mediaGenerationApi', { baseUrl, apiKey }),
 		await rest.saveCredential(connectorName, 'httpBearerAuth', { token: apiKey }),
+		await rest.saveCredential(clientsName, 'httpBearerAuth', { token: owner.password }),
 		await rest.saveCredential(signInName, 'mcpOAuth2Api', {
 			useDynamicClientRegistration: true,
 			serverUrl: `${baseUrl}/mcp`,

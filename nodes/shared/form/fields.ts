@@ -162,7 +162,7 @@ const idempotencyKeyOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
 		'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
-	hint: 'While the step runs, the data table media_generations shows the status of each item',
+	hint: 'A changed prompt returns the old output. For a new one, use {{ $json.id }}-{{ $json.prompt.hash() }}',
 };
 
 const keyScopeOption: INodeProperties = {
@@ -172,7 +172,7 @@ const keyScopeOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. product photos',
 	description:
-		'Nodes of this type with the same name here share their idempotency keys; if empty, they belong to this node alone',
+		'Nodes of this type with the same Key Scope share their idempotency keys; if empty, this node shares them with none',
 };
 
 /** The binary field of a downloaded output, unless the user names another one. */

@@ -177,7 +177,8 @@ const fallbackModelsOption: INodeProperties = {
 	type: 'multiOptions',
 	typeOptions: loadedBy('getFallbackModels'),
 	default: [],
-	description: 'Models to try in this order if the chosen one fails and nothing was charged',
+	description:
+		'Models to try in this order if the chosen one fails and nothing stays charged (a failed generation is refunded)',
 };
 
 const limitOption: INodeProperties = {
@@ -187,7 +188,7 @@ const limitOption: INodeProperties = {
 	typeOptions: { minValue: 0, numberPrecision: 0 },
 	default: 10,
 	description:
-		'Maximum number of new generations in this step, not counting reused ones; the remaining items are left out at no charge, and 0 creates none',
+		'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
 };
 
 const minimumBalanceOption: INodeProperties = {

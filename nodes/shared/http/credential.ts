@@ -56,7 +56,7 @@ export function credentialChanged(): GenerationError {
 		details:
 			'The request was not sent. The new API key must not go to the old Base URL, and the service at the new Base URL does not know the generations of this run',
 		description:
-			'To get the charged generations, restore the old Base URL and use Retry or, for items with an Idempotency Key, start a new execution. With the new Base URL, all items are charged again.',
+			'To get the charged generations, restore the old Base URL and use Retry or, for items with an Idempotency Key, start a new execution. With the new Base URL, items without an Idempotency Key are charged again.',
 		code: 'credential_changed',
 		fatalForStep: true,
 	});

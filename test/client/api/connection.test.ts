@@ -43,12 +43,10 @@ const NEVER_SENT: Array<[string, unknown]> = [
 /** No request was sent, and retrying would not help. */
 const MISCONFIGURED: Array<[string, unknown]> = [
 	['an invalid URL', failure({ code: 'ERR_INVALID_URL' })],
-	['a key that is invalid in a header', failure({ code: 'ERR_INVALID_CHAR' })],
 	['a protocol other than http and https', failure({ code: 'ERR_BAD_REQUEST' })],
 	['a protocol that Node’s agent does not support', failure({ code: 'ERR_INVALID_PROTOCOL' })],
 	['a port that does not exist', failure({ code: 'ERR_SOCKET_BAD_PORT' })],
 	['a path that cannot be sent', failure({ code: 'ERR_UNESCAPED_CHARACTERS' })],
-	['a header that cannot be sent', failure({ code: 'ERR_HTTP_INVALID_HEADER_VALUE' })],
 	[
 		'https to a port that speaks http',
 		failure({
@@ -184,13 +182,6 @@ describe('a request that got no response', () => {
 			code: 'connection_failed',
 			charge: 'none',
 			retry: 'never',
-		});
-	});
-
-	it('with a key that is invalid in a header says what to do about the key', () => {
-		expect(errorFromConnection(failure({ code: 'ERR_INVALID_CHAR' }), true)).toMatchObject({
-			message: 'The API key contains invalid characters',
-			description: expect.stringMatching(/^Enter the API key in the credential again/) as string,
 		});
 	});
 

@@ -279,7 +279,7 @@ describe('while another execution sends the request of a key', () => {
 		expect(errorIn(outcomes[1])).toMatchObject({
 			code: 'record_unavailable',
 			message: 'Another execution is still sending this item',
-			details: expect.stringContaining('It is execution slow,') as string,
+			details: expect.stringContaining('Execution slow is sending') as string,
 			description: expect.stringMatching(
 				/^That execution may still be charged.*Wait until it ends.*Keep the Idempotency Key/,
 			) as string,
