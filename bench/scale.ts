@@ -1,10 +1,10 @@
-import { SlotPool, type SlotBackoff } from '../client/orders/slot-pool';
+import { SlotPool } from '../client/orders/slot-pool';
 import { seededRandom } from '../sandbox/basics/random';
 import { logNormal } from '../sandbox/generations/timing';
 import { GenerationService } from '../sandbox/service';
 import { idealMakespan } from '../test/support/makespan';
 import { VirtualTime } from '../test/support/virtual-time';
-import { median, type Row, type Tables } from './report';
+import { median, type Tables } from './report';
 import { runSimulatedStep } from './simulated-step';
 
 const EXECUTIONS = 10_000;
@@ -13,26 +13,13 @@ const LIMIT = 25;
 const LOAD = 0.95;
 /** Median seconds of a generation. Their times are log-normal, with a sigma of 0.3. */
 const SECONDS = 20;
-/** The nodes use the first. The others are alternatives that were tried. */
-const BACKOFFS = [
-	{ longestPause: 10, patience: 60 },
-	{ longestPause: 5, patience: 60 },
-	{ longestPause: 10, patience: Infinity },
-];
-
 /**
  * Many executions with one generation each, which share an account and know nothing about each other, in virtual time.
- * Shorter pauses between requests for a slot cost requests, and longer ones leave slots idle. Without shorter pauses
- * after a long wait, new executions would overtake those that have waited for long.
+ *
+ * @throws if an execution fails
  */
 export async function scale(quick: boolean): Promise<Tables> {
-	const rows = [];
-	for (const backoff of BACKOFFS) rows.push(await rowOf(backoff, quick ? 300 : EXECUTIONS));
-	return { scale: rows };
-}
-
-/** @throws if an execution fails */
-async function rowOf(backoff: SlotBackoff, executions: number): Promise<Row> {
+	const executions = quick ? 300 : EXECUTIONS;
 	const time = new VirtualTime();
 	const random = seededRandom(1);
 	const generationSeconds = logNormal(SECONDS, 0.3);
@@ -50,7 +37,7 @@ async function rowOf(backoff: SlotBackoff, executions: number): Promise<Row> {
 	const execute = async (at: number, index: number) => {
 		await time.sleep(at - start);
 		const jitter = seededRandom(1e6 + index);
-		const slots = new SlotPool({ clock: time, random: jitter, backoff });
+		const slots = new SlotPool({ clock: time, random: jitter });
 		const ports = { service, time, random: jitter, key, slots };
 		const { outcomes } = await runSimulatedStep({
 			...{ ...ports, items: 1, maxConcurrent: 10, readiness: 'auto' },
@@ -68,13 +55,11 @@ async function rowOf(backoff: SlotBackoff, executions: number): Promise<Row> {
 	const waits = ended.map(({ id, spent }) => (spent - (taken.get(id) ?? 0)) / 1000);
 	const durations = entries.map(({ id }) => (taken.get(id) ?? 0) / 1000);
 	const arrived = arrivals.map((at) => (at - start) / 1000);
-	const { longestPause, patience } = backoff;
-	return {
-		'longest pause between requests': `${longestPause} s`,
-		'shorter pauses after': patience === Infinity ? '-' : `${patience} s`,
+	const row = {
 		'slots busy, of the ideal': (idealMakespan(durations, LIMIT, arrived) / makespan).toFixed(3),
 		'median wait': `${median(waits).toFixed(0)} s`,
 		'longest wait': `${Math.max(...waits).toFixed(0)} s`,
 		'requests each': Number((service.requests.arrived.service / entries.length).toFixed(1)),
 	};
+	return { scale: [row] };
 }

@@ -4,16 +4,10 @@ import { backoffDelay } from '../api/retry';
 import { CancelledError, type GenerationError } from '../api/errors';
 import { sentences } from '../text';
 
-/** How often to ask for slots that other clients may have freed, in seconds. */
-export interface SlotBackoff {
-	/** Shorter pauses keep the limit busier; longer ones cause fewer refused requests. */
-	longestPause: number;
-	/** After this long without a slot, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
-	patience: number;
-}
-
-/** Measured with `npm run bench -- batch` and `-- scale`: two steps, and thousands that share a limit. */
-const BACKOFF: SlotBackoff = { longestPause: 10, patience: 60 };
+/** Longest pause between requests for slots that other clients may have freed, in seconds. A shorter one costs requests. */
+const LONGEST_PAUSE = 10;
+/** After this many seconds without a slot, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
+const PATIENCE = 60;
 /** Lower bound of the longest pause, in seconds: the recommended polling interval (spec 4.3). */
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
@@ -104,7 +98,7 @@ export class SlotPool {
 	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();
 
-	constructor(private readonly ports: { clock: Clock; random: Random; backoff?: SlotBackoff }) {}
+	constructor(private readonly ports: { clock: Clock; random: Random }) {}
 
 	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
@@ -249,10 +243,10 @@ export class SlotPool {
 	}
 
 	private nextSpeculation(): number {
-		const { clock, random, backoff = BACKOFF } = this.ports;
+		const { clock, random } = this.ports;
 		const starvedSeconds = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
-		const impatience = Math.max(1, starvedSeconds / backoff.patience);
-		const longestPause = Math.max(LEAST_LONGEST_PAUSE, backoff.longestPause / impatience);
+		const impatience = Math.max(1, starvedSeconds / PATIENCE);
+		const longestPause = Math.max(LEAST_LONGEST_PAUSE, LONGEST_PAUSE / impatience);
 		return clock.now() + backoffDelay(this.refusals, random, longestPause);
 	}
 

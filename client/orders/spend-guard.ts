@@ -50,6 +50,11 @@ export class SpendGuard {
 		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
 	}
 
+	/** How many items wait for the results of others. */
+	get waitingItems(): number {
+		return this.waiting.length;
+	}
+
 	/**
 	 * Waits until an item may send creating requests. The caller then calls `report` once. An item that is sent again keeps
 	 * its place, so that a limit leaves out the last items. Throws as `gate.requireOpen`.

@@ -93,9 +93,12 @@ export class Submission {
 		this.hold = new Hold(ports.clock);
 	}
 
-	/** How many items wait for a slot; 0 if the step may not sleep, because an item would end as uncertain. */
+	/**
+	 * How many items wait for a slot, or for the results of others at a spending limit; 0 if the step may not sleep, because
+	 * an item would end as uncertain.
+	 */
 	get waitingItems(): number {
-		return this.resending > 0 ? 0 : this.gate.waitingItems;
+		return this.resending > 0 ? 0 : this.gate.waitingItems + this.ports.guard.waitingItems;
 	}
 
 	/**

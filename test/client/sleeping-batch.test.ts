@@ -49,6 +49,19 @@ describe('a batch that sleeps, at a limit of ten', () => {
 		expect(waves).toBeLessThan(ITEMS / LIMIT + 8);
 	});
 
+	it('holds no worker for items that wait at a spending limit while all slots are taken', async () => {
+		const step = new Step({ maxConcurrent: 12, maxNewGenerations: 10 });
+		step.fake.slots = 8;
+		step.fake.durationMs = () => 1200_000;
+		const jobs = Array.from({ length: 12 }, (_, index) =>
+			keyed(`a video ${index}`, index, `k${index}`, { timeoutMs: 3_600_000 }),
+		);
+		const began = step.time.now();
+		const { awakeMs } = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+		expect(step.fake.made).toHaveLength(10);
+		expect(awakeMs / (step.time.now() - began)).toBeLessThan(0.05);
+	});
+
 	it('goes on if the service restarts while the batch wakes', async () => {
 		const step = new Step({ maxConcurrent: 3 });
 		step.fake.slots = 3;

@@ -1,7 +1,7 @@
 import { wallClock } from '../../nodes/shared/http/clock';
-import { items, openKeyedStage } from './keyed';
+import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 
-const { tables, rows, created, execute } = openKeyedStage();
+const { stage, tables, rows, created, execute } = openKeyedStage();
 
 const ERRORS = [
 	'SQLITE_BUSY: database is locked',
@@ -75,5 +75,24 @@ describe('a database that stays busy', () => {
 		expect(error).toHaveProperty('description', expect.not.stringMatching(/release|2\.3/));
 		expect(wallClock.now() - before).toBeGreaterThanOrEqual(29_000);
 		expect(created()).toBe(0);
+	});
+
+	it('while the user stops the step leaves no row of an item that was not sent', async () => {
+		let stop: () => void = () => undefined;
+		let inserts = 0;
+		tables.before = async (operation) => {
+			if (!['rowNotExists', 'insert'].includes(operation) || inserts++ > 0) return;
+			stop();
+			await wallClock.sleep(8_000);
+		};
+		const list = items(['a', 'a boat']);
+		const stopped = await stage.runWorkflow(workflowWith(keyed), {
+			items: list,
+			onReady: ({ cancel }) => (stop = cancel),
+		});
+		await stage.pass(30);
+		expect([stopped.status, inserts > 0, created(), rows()]).toEqual(['canceled', true, 0, []]);
+		const again = await execute(list);
+		expect([again.status, created()]).toEqual(['success', 1]);
 	});
 });

@@ -4,7 +4,7 @@ import { inARow } from '../../tools/engine/in-a-row';
 import type { Run } from '../../tools/engine';
 import { ownNode } from '../support/workflow';
 import { sleepToEnd } from './asleep';
-import { asleep, continues, items, keyed, openKeyedStage } from './keyed';
+import { asleep, continues, items, openKeyedStage } from './keyed';
 
 /** What happens to a step while it sleeps: another credential, another execution, a timeout. */
 
@@ -52,23 +52,6 @@ describe('a Base URL that is changed while a step sleeps', () => {
 		expect(end.error).toMatchObject({ context: { code: 'credential_changed' } });
 		expect(other.requests.all).toEqual([]);
 	});
-});
-
-it('an item that another execution creates behind one beyond the limit is left out, and the log says so', async () => {
-	const limited = asleep({ maxNewGenerations: 1, maxConcurrent: 1 });
-	const first = await execute(boats(4), limited);
-	await execute([{ key: 'k3', prompt: 'boat 3 [seconds: 1]' }], keyed);
-	const end = await sleepToEnd(stage, first);
-	expect(end.error).toBeUndefined();
-	const prompts = end.output('Step').map(({ json }) => stage.sandbox.books.find(String(json.id)));
-	expect(prompts).toMatchObject([{ prompt: 'boat 0 [seconds: 300]' }]);
-	const logged = executions().flatMap(({ logs }) =>
-		logs.flatMap(({ level, message }) => (level === 'warn' ? message : [])),
-	);
-	expect(logged).toContainEqual(expect.stringMatching(/^Item 4 of 4 left out/));
-	const again = await sleepToEnd(stage, await execute(boats(4), asleep()));
-	expect(again.output('Step')).toHaveLength(4);
-	expect(created()).toBe(4);
 });
 
 it('a Poll Interval that is longer than Timeout does not extend it', async () => {

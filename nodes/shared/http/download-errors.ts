@@ -64,13 +64,19 @@ export function textInstead(text: string, status: number): GenerationError {
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
-/** The error for a file that was read to its end, which n8n could not store. Only a failed connection is worth a retry. */
+/** What another try does not change: a storage that rejects n8n, and a file above the limit of n8n's database. */
+const REFUSED =
+	/AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|max size limit/;
+
+/** The error for a file that was read to its end, which n8n could not store. A busy database or storage is worth a retry. */
 export function notStored(failure: unknown): GenerationError {
-	const retry = connectionFailure(failure)?.retry ?? 'never';
+	const isRefused = [...causesOf(failure)].some((error) =>
+		REFUSED.test(`${String(error.code)} ${String(error.name)} ${String(error.message)}`),
+	);
 	const known = CAUSES.find((cause) => cause.retry === undefined && isCause(cause, failure));
 	const said = failure instanceof Error && failure.message ? `n8n says: ${failure.message}` : '';
 	return badOutput(known?.title ?? 'n8n could not store the output', null).with({
-		retry,
+		retry: known || isRefused ? 'never' : (connectionFailure(failure)?.retry ?? 'backoff'),
 		description: sentences(said, known?.advice ?? 'Check the storage of n8n’s binary data'),
 	});
 }

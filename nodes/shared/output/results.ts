@@ -8,7 +8,7 @@ import { keptInput } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
-import type { Step } from '../step';
+import { isAfterSleep, type Step } from '../step';
 
 /** A downloaded output and the name of its binary field. */
 export interface Output {
@@ -21,6 +21,9 @@ export interface Output {
  * item, and neither has one that is left out.
  */
 export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
+	// n8n pairs what is returned after a sleep by its position: an item before another one keeps its place.
+	const places = outcomes.map(({ kind }) => kind === 'done');
+	const lastKept = isAfterSleep(step) ? places.lastIndexOf(true) : -1;
 	const items = outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
 		switch (outcome.kind) {
@@ -31,7 +34,7 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 			}
 			case 'error': {
 				const { error } = outcome;
-				if (isLeftOut(step, error)) return [];
+				if (isLeftOut(step, error) && position > lastKept) return [];
 				const unit = unitAt(outcomes, position);
 				return [errorItem(step, error, itemIndex, NOTHING_KNOWN, unit)];
 			}

@@ -5,6 +5,7 @@ import { UnansweredError } from '../../../client/orders/table';
 import { wallClock } from '../http/clock';
 import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
+import { isCallOver } from '../run/tool-call';
 import type { Step } from '../step';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
@@ -12,7 +13,7 @@ const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** Milliseconds to wait for a call once the step has ended, such as at the end of an agent's call. */
+/** Milliseconds to wait for a call once the call of an agent has ended. */
 const GRACE_MS = 3_000;
 
 /** An expression for the output items of the second operation, for the operations after it. */
@@ -69,10 +70,14 @@ export async function runTableNodes(
 	throw new UnansweredError();
 }
 
-/** Settles as `running` does, or rejects soon after the step has ended: n8n ends a helper workflow only after its own Stop. */
+/**
+ * Settles as `running` does, or rejects soon after the call of an agent has ended. After a Stop it is awaited: n8n ends a
+ * helper workflow by itself, and a claim that is written later than its deletion would look like one that was sent.
+ */
 async function unlessEnded<T>(step: Step, running: Promise<T>): Promise<T> {
 	const over = new AbortController();
 	const forget = onAbort(step.signal, () => {
+		if (!isCallOver(step)) return;
 		void wallClock.sleep(GRACE_MS).then(() => over.abort(new UnansweredError()));
 	});
 	try {

@@ -2,6 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob } from '../../../client/jobs/job';
+import type { Row } from '../../../client/jobs/row';
 import { isLive } from '../../../client/orders/table';
 import { storedKeyOf, unwrittenRows } from '../../../client/step/wave-plan';
 import type { PipelineStats } from '../../../client/step/pipeline';
@@ -164,14 +165,18 @@ async function whyNotPaired(
 	const read = await toResult(async () => await rowsOf(step, jobs, []));
 	// The first wave has the same error.
 	if (!read.ok) return null;
-	const known = new Set(read.value.filter(isLive).map(({ key }) => key));
+	const keysOf = (rows: Row[]) => new Set(rows.map(({ key }) => key));
+	const completed = keysOf(read.value.filter(({ status }) => status === 'completed'));
+	// A generation that is still running may fail, and be created again.
+	const mayBeNew = jobs.filter((job) => !completed.has(storedKeyOf(job)));
+	const known = keysOf(read.value.filter(isLive));
 	const isNew = jobs.map(storedKeyOf).map((key) => {
 		const isFirst = !known.has(key);
 		known.add(key);
 		return isFirst;
 	});
 	const mayLeaveGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
-	return mayLeaveGap && jobs.length > most
+	return mayLeaveGap && mayBeNew.length > most
 		? 'Limit New Generations may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
 		: null;
 }

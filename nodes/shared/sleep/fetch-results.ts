@@ -10,9 +10,7 @@ import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
 import { stepError } from '../output/node-error';
-import { isLeftOut } from '../output/outcomes';
 import type { Output } from '../output/results';
-import { itemsOf } from '../output/wording';
 import { rowsOf } from '../record/record';
 import { firstFailure, runToEnd, type Failures } from '../run/run-node';
 import { startOf, type StepStart } from '../run/run-plans';
@@ -65,7 +63,6 @@ export async function fetchResults(
 		if (awake || rows.has(itemIndex)) return [];
 		return [neverCreated(all, jobs[itemIndex], hasEnded(state.items, itemIndex), lastDeath)];
 	});
-	if (!awake) leaveOutTheRest(step, failures);
 	// The error that ended the batch comes before those of the items that it has left out.
 	const own = failures.map((errors, itemIndex) => (state.items[itemIndex]?.end ? errors : []));
 	const first = [firstFailure(own), firstFailure(failures)].find((index) => index >= 0) ?? -1;
@@ -89,21 +86,6 @@ export async function fetchResults(
 		? undefined
 		: new Set(own.flatMap(([error], index) => (error ? index : [])));
 	return await runToEnd(step, { ...start, options, before, reported }, fetched, failures);
-}
-
-/**
- * n8n pairs what is returned after a sleep by its position. If another execution has created an item behind one that is
- * left out, that item is left out, too. The next run reuses it.
- */
-function leaveOutTheRest(step: Step, failures: Failures): void {
-	const leftOut = failures.findIndex(([error]) => error && isLeftOut(step, error));
-	const behind = failures.flatMap((errors, index) => (errors.length === 0 ? [index] : []));
-	const rest = leftOut < 0 ? [] : behind.filter((index) => index > leftOut);
-	if (rest.length === 0) return;
-	for (const index of rest) failures[index] = failures[leftOut];
-	step.n8n.logger.warn(
-		`${itemsOf(step, rest)} left out, because n8n cannot pair them with their input after those that Limit New Generations left out. They exist: run the same items again to get them`,
-	);
 }
 
 type ItemJob = KeyedJob & Pick<CreateJob, 'itemIndex'>;
