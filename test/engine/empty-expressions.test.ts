@@ -169,10 +169,16 @@ describe('a part of a text', () => {
 		'=Now: {{ `a ${$json.colour} boat` }}',
 		'={{ ("A " + $json.colour + " boat").toUpperCase() }}',
 		'={{ "Draw ".concat($json.colour) }}',
+		'={{ "Wow! A boat in " + $json.colour }}',
+		'={{ "What if we paint it " + $json.colour }}',
+		'={{ `A photo with a ${"warm"} filter of ${$json.colour}` }}',
+		'={{ "A boat in %s".replace("%s", $json.colour) }}',
+		'={{ String($json.colour) }}',
 	].map((prompt) => ({ prompt }));
 	const fetched = [
 		"={{ 'https://cdn.example/' + $json.colour }}",
 		'={{ `https://cdn.example/?f=${$json.colour}` }}',
+		'={{ "https://cdn.example/" + $json.colour + "?w=1024" }}',
 	].map((url) => ({ referenceInputs: { input: [{ url }] } }));
 
 	it.each<object>([...prompted, ...fetched])(
@@ -191,6 +197,20 @@ describe('a part of a text', () => {
 			expect(stage.arrived).toBe(0);
 		},
 	);
+
+	it('that is a date which does not exist is refused', async () => {
+		const prompt = '=A poster for {{ DateTime.fromISO($json.day).toFormat("d LLLL") }}';
+		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
+		expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('that refers to one of all items is refused if that has no such value', async () => {
+		const prompt = "={{ 'A ' + $('Start').all()[0].json.colour }}";
+		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
+		expect(run.error?.message).toContain('Prompt has no value for this item');
+		expect(stage.arrived).toBe(0);
+	});
 
 	it.each([
 		'={{ "Draw " + $json.prompt }}',

@@ -111,6 +111,8 @@ describe('an idempotency key whose expression has no value', () => {
 		'={{ $("Start").item.json.key + $("Start").item.json.mistyped }}',
 		'={{ "https://shop.example/?a=1&sku=" + $json.mistyped }}',
 		'={{ `${$json.key}&${$json.mistyped}` }}',
+		'={{ ($json.key + "!" + $json.mistyped).hash() }}',
+		'={{ `${$json.key} && what if ${$json.mistyped}` }}',
 	])('is an error, also where no word of the key shows it: %s', async (key) => {
 		const { error } = await withKey(key);
 		expect(error?.message).toMatch(/^A part of Idempotency Key has no value.*: \$.*mistyped$/);
@@ -163,12 +165,18 @@ describe('an idempotency key whose expression has no value', () => {
 		'={{ "$5 or $price in US$.now-" + $json.key }}',
 		'={{ `$5 ${$json.key}` }}',
 		'={{ $json.none + "-" + $json.key + $json.zero + $json.off }}',
+		'={{ $json.key + "-" + ($json.variant ?? "null") }}',
+		'={{ ["undefined-behaviour", $json.key].join("-") }}',
+		'={{ $json.cost$ + "-" + $json.key }}',
+		'={{ $("Start").all()[$itemIndex].json.title + $json.key }}',
 	])('is accepted if all of its parts have a value: %s', async (key) => {
 		const product = { sizes: [{ name: 'small' }] };
 		const list = boats.map((boat, zero) => ({
 			...boat,
 			product,
 			price: 7,
+			cost$: 7,
+			title: 'Nan bread with undefined behaviour',
 			day: '2026-11-27',
 			tags: ['a', 'b'],
 			first: 0,

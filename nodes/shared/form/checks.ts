@@ -72,7 +72,7 @@ export function invalid(
 
 /** What JavaScript makes of an object or a function within a text. */
 const NOT_TEXT =
-	/^Invalid Date(?:Time)?$|\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
+	/^Invalid Date$|Invalid DateTime|\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
 
 /**
  * Returns the result of an expression as text, number, boolean, `null` or a list of these. A date becomes text.

@@ -34,23 +34,23 @@ const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 
 /**
  * A reference to data, such as `$json.product.name`, `$('Node').item.json['name']` or `$fromAI('name')`. It ends before
- * a method, except `first()` and `last()`: the result of a method may contain `undefined` although the data does not.
+ * a method, except `first()`, `last()` and `all()`: the result of a method may contain `undefined` although the data does not.
  */
 const REFERENCE =
-	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last)\(\)|[\p{L}\p{N}_]+(?![\p{L}\p{N}_]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
+	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last|all)\(\)|[\p{L}\p{N}_$]+(?![\p{L}\p{N}_$]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
 
 /** What may deal with a missing value in an expression, such as `??` or `filter`. */
 const DEALS_WITH_MISSING =
 	/[?!]|\|\||&&|=>|\b(?:if|typeof|filter|compact|isEmpty|isNotEmpty)\b|\$if/;
 
-/** A URL in an expression, up to a part that is inserted. The question mark in it is no operator. */
-const URL_TEXT = /https?:\/\/[^\s'"`$]*/g;
+/** The texts in an expression, without what is inserted in them. A question mark in them is no operator. */
+const TEXTS = /"[^"\n]*"|'[^'\n]*'|`[^`$]*|\}[^`$}]*(?=`|\$\{)/g;
 
 /** References to data that does not exist, in expressions that do not deal with it. Empty after a sleep. */
 export function missingReferences({ step, itemIndex }: At, written: string): string[] {
 	const { evaluate } = step;
 	const unguarded = (written.match(BRACED) ?? []).filter(
-		(part) => !DEALS_WITH_MISSING.test(part.replace(URL_TEXT, '')),
+		(part) => !DEALS_WITH_MISSING.test(part.replace(TEXTS, '')),
 	);
 	const references = unguarded.flatMap((part) => {
 		const found = part.match(REFERENCE) ?? [];
@@ -71,7 +71,7 @@ export function missingReferences({ step, itemIndex }: At, written: string): str
 	});
 }
 
-/** The texts that a parameter consists of: its fixed text, and every text in the data that its expressions refer to. */
+/** The texts that a parameter consists of: its fixed texts, and every text in the data that its expressions refer to. */
 export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
 	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
 	const texts = references.flatMap((reference) => {
@@ -81,7 +81,8 @@ export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
 			return [];
 		}
 	});
-	return [...written.slice(1).split(BRACED), ...texts];
+	const inside = (written.match(BRACED) ?? []).flatMap((part) => part.match(TEXTS) ?? []);
+	return [...written.slice(1).split(BRACED), ...inside, ...texts];
 }
 
 /** How deep the data of an expression is searched for texts. */
@@ -118,7 +119,7 @@ export function requireParts(
 	label: string,
 	written: unknown,
 ): void {
-	if (typeof written === 'string') return requireDefined(at, label, written);
+	if (typeof written === 'string') return requireDefined(at, label, written, field.type === 'json');
 	if (typeof written !== 'object' || written === null) return;
 	const inside = written as Record<string, unknown>;
 	switch (field.type) {
@@ -147,16 +148,23 @@ function requireFields(
 	}
 }
 
-function requireDefined(at: At, label: string, written: unknown): void {
+function requireDefined(at: At, label: string, written: unknown, isJson = false): void {
 	const missing = partsOf(at, written).find(({ value }) => isMissing(value));
 	if (missing) throw undefinedPart(label, missing.expression);
-	const [reference] = joinsUndefined(at, written) ? missingReferences(at, written as string) : [];
+	const mayLackOne = isJson ? OMITS.test(String(written)) : joinsUndefined(at, written);
+	const [reference] = mayLackOne ? missingReferences(at, written as string) : [];
 	if (reference) throw undefinedPart(label, reference);
 }
 
+/** What leaves out an undefined value in silence, as in `{{ JSON.stringify({ style: $json.style }) }}`. */
+const OMITS = /^=[^]*\{\{[^]*(JSON\.stringify|toJsonString)/;
+
+/** What may join an undefined value with text in an expression. */
+const JOINS = /^=[^]*\{\{[^]*(\+|`|concat|replace|String)/;
+
 /** True if JavaScript may have joined an undefined value with text, as in `{{ 'a ' + $json.colour }}`. */
 function joinsUndefined({ step, itemIndex }: At, written: unknown): boolean {
-	if (typeof written !== 'string' || !/^=[^]*\{\{[^]*(\+|`|concat)/.test(written)) return false;
+	if (typeof written !== 'string' || !JOINS.test(written)) return false;
 	try {
 		return String(step.evaluate?.(written.slice(1), itemIndex))
 			.toLowerCase()
