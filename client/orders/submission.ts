@@ -48,6 +48,8 @@ interface SubmissionPorts {
 	slots: SlotPool;
 	/** Start of the step, in milliseconds since the Unix epoch. Default: now. */
 	startedAt?: number;
+	/** When the caller gives up, in milliseconds since the Unix epoch. Nothing is created afterwards. Default: never. */
+	createBy?: number;
 	debug?: Debug;
 }
 
@@ -260,7 +262,8 @@ export class Submission {
 
 	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. Later, the caller has given up. */
 	private sendBy({ job: { countsFromStart, timeoutMs } }: Order): number {
-		return countsFromStart ? this.startedAt + timeoutMs : Infinity;
+		const { createBy = Infinity } = this.ports;
+		return countsFromStart ? Math.min(this.startedAt + timeoutMs, createBy) : createBy;
 	}
 
 	private store({ order, lease }: Sending, generation: Generation): void {

@@ -29,6 +29,8 @@ export interface PipelinePorts<T> {
 	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	debug?: Debug;
+	/** When the caller of the step gives up: nothing is created afterwards. */
+	createBy?: number;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
 	/** Earlier status checks of the step. */

@@ -199,6 +199,19 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 			expect(said).toContain(stage.sandbox.books.generations[0].id);
 		});
 
+		it('and creates nothing in an attempt that begins afterward', async () => {
+			stage.sandbox.service.occupy('main', 10);
+			const began = wallClock.now();
+			const again = { retryOnFail: true, maxTries: 5, waitBetweenTries: 5 };
+			const calling = call('imageGeneration', image, { prompt: 'A boat' }, again);
+			while (wallClock.now() < began + 57_000) await stage.pass(1);
+			stage.sandbox.service.occupy('main', 0);
+			const { run, answers } = await calling;
+			const said = everythingIn([run.error, run.runData, answers]);
+			expect(said).toContain('could not be sent within');
+			expect(stage.sandbox.books.generations).toEqual([]);
+		});
+
 		it('in all of its attempts together, if the balance gets no answer', async () => {
 			stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' }, times: 100 });
 			const limited = { ...image, runOptions: { minimumBalance: 1 } };
@@ -206,7 +219,7 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 			const said = await within(
 				async () => await call('imageGeneration', limited, { prompt: 'A boat' }, again),
 			);
-			expect(said).toContain('The tool stopped, because there was no response in time');
+			expect(said).toContain('The request could not be sent within 45 s');
 			expect(stage.sandbox.books.generations).toEqual([]);
 		});
 

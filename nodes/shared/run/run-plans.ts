@@ -119,6 +119,7 @@ export async function runPlans(
 				balance: tellsBalance ? async () => await glanceAtBalance(step) : undefined,
 				slots,
 				cancel,
+				createBy: step.callEndsAt,
 				debug: debugLog(step),
 				...shared,
 				journal: record ?? shared.journal,

@@ -39,7 +39,7 @@ export async function withinCall<T>(
 	const leftMs = Math.max(0, endsAt - wallClock.now());
 	atDeadline(wallClock, leftMs, ended.signal, () => call.abort(new CallOver()));
 	try {
-		return await run({ ...step, signal: call.signal });
+		return await run({ ...step, signal: call.signal, callEndsAt: endsAt });
 	} finally {
 		forget();
 		ended.abort();
