@@ -201,7 +201,12 @@ describe('a download failure', () => {
 		['again, if its database is locked', 5000, 5, { code: 'SQLITE_BUSY' }],
 		['again, if it is overloaded', 5000, 5, { name: 'SlowDown' }],
 		['again, if the connection broke', 5000, 5, { code: 'ECONNRESET', syscall: 'read' }],
-		['once, if the file is too large for it', 5000, 1, { message: 'Failed: its size exceeds the max size limit' }],
+		[
+			'once, if the file is too large for it',
+			5000,
+			1,
+			{ message: 'Failed: its size exceeds the max size limit' },
+		],
 	])(
 		'of n8n’s own storage is not one of the service’s, and is tried %s',
 		async (_, bytes, times, fields) => {
