@@ -1,14 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { request } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 import { startSandbox } from '../sandbox/server';
 import { http } from '../tools/http';
+import { startTlsProxy } from '../tools/n8n/tls-proxy';
 import { idealMakespan } from './batch';
 import { runInEngine, type EngineReport } from './engine';
 import { fixed, megabytes, type Row, type Tables } from './report';
@@ -99,13 +93,18 @@ function rowOf({ name, items, limit, seconds, download }: LiveCase, report: Engi
 /** The maximum load of a step on a storage: 32 probes a second, however many generations run. */
 const PROBES_A_SECOND = 32;
 
+/** The certificate of `startTlsProxy`. */
+const CERTIFICATE = join(__dirname, '../tools/n8n/tls/localhost.pem');
+
 /** What requesting the first byte of outputs that are not there yet costs n8n. Each probe opens a connection. */
 export async function probes(quick: boolean): Promise<Tables> {
 	const seconds = quick ? 2 : 10;
-	const folder = await mkdtemp(join(tmpdir(), 'bench-probes-'));
 	const sandbox = await startSandbox();
 	const url = await pendingUrl(sandbox.url, sandbox.keys.hero);
-	const secure = await securely(url, folder);
+	const proxy = await startTlsProxy();
+	proxy.passTo(url);
+	// The same address, so that neither case looks up a name.
+	const secure = Object.assign(new URL(url), { protocol: 'https', port: new URL(proxy.url).port });
 	const rowFor = async (storage: string, of: string, env: Record<string, string>): Promise<Row> => {
 		const each = { url: of, probeMs: seconds * 1000 };
 		const report = await runInEngine(
@@ -126,13 +125,12 @@ export async function probes(quick: boolean): Promise<Tables> {
 		};
 	};
 	try {
-		const trusted = { NODE_EXTRA_CA_CERTS: secure.certificate };
-		const rows = [await rowFor('http', url, {}), await rowFor('https', secure.url, trusted)];
+		const trusted = { NODE_EXTRA_CA_CERTS: CERTIFICATE };
+		const rows = [await rowFor('http', url, {}), await rowFor('https', secure.href, trusted)];
 		return { probes: rows };
 	} finally {
-		secure.close();
+		await proxy.close();
 		await sandbox.close();
-		await rm(folder, { recursive: true });
 	}
 }
 
@@ -146,31 +144,4 @@ async function pendingUrl(service: string, key: string): Promise<string> {
 		{ headers },
 	);
 	return made.data.data[0].url;
-}
-
-/** Serves the same origin over https, with a certificate created for it. */
-async function securely(url: string, folder: string) {
-	const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-	const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-	const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-	const files = ['-keyout', key, '-out', certificate];
-	const args = ['req', '-x509', '-days', '2', ...curve, ...subject, ...files];
-	await promisify(execFile)('openssl', args);
-	const { host, hostname, port, pathname, search } = new URL(url);
-	const pem = { key: await readFile(key), cert: await readFile(certificate) };
-	const server = createServer(pem, (asked, answer) => {
-		const headers = { ...asked.headers, host };
-		const forwarded = request({ hostname, port, path: asked.url, headers }, (given) => {
-			answer.writeHead(given.statusCode ?? 502, given.headers);
-			given.pipe(answer);
-		});
-		forwarded.end();
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const own = (server.address() as AddressInfo).port;
-	return {
-		url: `https://127.0.0.1:${own}${pathname}${search}`,
-		certificate,
-		close: () => server.closeAllConnections() ?? server.close(),
-	};
 }

@@ -20,10 +20,7 @@ const startingMs = 30_000;
 
 const prompts = {
 	files: promptsNamed('Asleep', 3),
-	continuing: ['Fine', 'Broken [fail: Out of paint]'],
-	stopping: ['Also broken [fail: Out of canvas]'],
 	keyless: promptsNamed('[seconds: 1000] Keyless', 3),
-	late: ['Slow [seconds: 1000]'],
 	overdue: ['Slower [seconds: 1000]'],
 	asleep: ['Survivor'],
 	looking: ['Looked at [seconds: 1000]'],
@@ -34,25 +31,18 @@ const submit: OwnNode = {
 	parameters: small({ ...imageNode().parameters, waitForCompletion: false }),
 };
 
-function suspended(parameters: INodeParameters = {}, onError?: OwnNode['onError']): OwnNode {
+function suspended(parameters: INodeParameters = {}): OwnNode {
 	return {
 		name: 'Asleep',
 		type: 'waitForCompletion',
 		parameters: { mode: 'suspend', ...parameters },
-		...(onError && { onError }),
 	};
 }
 
-const pollInterval = 30;
-const named = suspended({
-	options: { binaryPropertyName: 'file', fileName: 'picture' },
-	runOptions: { pollInterval },
-});
+const named = suspended({ options: { binaryPropertyName: 'file', fileName: 'picture' } });
 /** Makes the sleep longer than n8n takes to start after a kill. */
 const lasting: INodeParameters = { runOptions: { pollInterval: 180 } };
-const late = suspended({ runOptions: { timeout: 160, onTimeout: 'continue' } });
 const overdue = suspended({ runOptions: { timeout: 160 } });
-const continuing = suspended({ downloadOutput: false }, 'continueRegularOutput');
 /** Uses the file from the suspended step as its reference input. */
 const reader: OwnNode = {
 	name: 'Reader',
@@ -66,8 +56,8 @@ const reader: OwnNode = {
 };
 
 let stage: Stage;
-/** All scenes are suspended at the same time: one after the other would take 15 minutes. */
-type Scene = 'files' | 'continuing' | 'stopping' | 'keyless' | 'late' | 'overdue';
+/** All scenes are suspended at the same time, which saves minutes. */
+type Scene = 'files' | 'keyless' | 'overdue';
 let scenes: Record<Scene, Promise<Execution>>;
 let killed: Promise<Record<'asleep' | 'looking', Execution>>;
 /** When n8n was started after it was killed while everything was suspended, in milliseconds since the Unix epoch. */
@@ -83,10 +73,7 @@ beforeAll(async () => {
 	killed = playKilled();
 	scenes = {
 		files: play('Suspended', prompts.files, named, reader),
-		continuing: play('Suspended, failing', prompts.continuing, continuing),
-		stopping: play('Suspended, stopping', prompts.stopping, suspended()),
 		keyless: playKeyless(),
-		late: play('Suspended, late', prompts.late, late),
 		overdue: play('Suspended, overdue', prompts.overdue, overdue),
 	};
 	await Promise.allSettled([...Object.values(scenes), killed]);
@@ -97,7 +84,7 @@ afterAll(async () => await stage?.close());
 async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<Execution> {
 	const workflow = await stage.save(byHand(name, list, submit, ...nodes));
 	const id = await stage.executions.run(workflow, trigger);
-	await asleep(id, stage.executions);
+	await stage.executions.asleep(id);
 	return await stage.executions.ended(id, 5 * minutes);
 }
 
@@ -108,7 +95,7 @@ async function playKeyless(): Promise<Execution> {
 	const credential = await stage.rest.saveCredential('Deleted soon', 'mediaGenerationApi', data);
 	const file = byHand('Suspended, without a credential', prompts.keyless, submit, suspended());
 	const id = await stage.executions.run(await stage.save(file, credential), trigger);
-	await asleep(id, stage.executions);
+	await stage.executions.asleep(id);
 	await stage.rest.send('DELETE', `/credentials/${credential.id}`);
 	return await stage.executions.ended(id, 5 * minutes);
 }
@@ -133,7 +120,7 @@ async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	};
 	const sleeper = await begin('Killed asleep', prompts.asleep);
 	const looker = await begin('Killed awake', prompts.looking, lasting);
-	await Promise.all([asleep(sleeper, executions), asleep(looker, executions)]);
+	await Promise.all([executions.asleep(sleeper), executions.asleep(looker)]);
 	const match = { promptIncludes: prompts.looking[0] };
 	stage.sandbox.faults.order({ on: 'status', match, times: 'always', action: { kind: 'hang' } });
 	await first.service.stop(0, 'SIGKILL');
@@ -167,14 +154,6 @@ async function executionsOf({ url }: N8n): Promise<Executions> {
 	return new Executions(rest);
 }
 
-async function asleep(id: string, executions: Executions): Promise<void> {
-	const deadline = Date.now() + 3 * minutes;
-	while ((await executions.read(id)).status !== 'waiting') {
-		if (Date.now() > deadline) throw new Error(`Execution ${id} has not fallen asleep.`);
-		await delay(1000);
-	}
-}
-
 it('suspends, resumes, and returns the paired files in order, readable for the next step', async () => {
 	const execution = await scenes.files;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
@@ -200,51 +179,12 @@ it('suspends, resumes, and returns the paired files in order, readable for the n
 	}
 });
 
-it('keeps the Poll Interval when it is suspended and when it ends', async () => {
-	const ids = itemsOf(await scenes.files, 'Asleep').map(({ json }) => json.id);
-	expect(ids).toHaveLength(prompts.files.length);
-	const checks = stage.sandbox.requests.on('status');
-	for (const id of ids) {
-		const times = checks.filter(({ generationId }) => generationId === id).map(({ at }) => at);
-		const gaps = times.slice(1).map((at, index) => at - times[index]);
-		expect(gaps.length).toBeGreaterThan(1);
-		// These are arrival times. A request that arrives late is closer to the next one.
-		expect(Math.min(...gaps)).toBeGreaterThan((pollInterval - 10) * 1000);
-	}
-});
-
 it('names every generation as charged if its credential is gone when it resumes', async () => {
 	const execution = await scenes.keyless;
 	expect(execution.status).toBe('error');
 	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
 	expect(ids).toHaveLength(prompts.keyless.length);
 	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Charged: .*${id}`));
-});
-
-it('continues with failed items if On Error says so', async () => {
-	const execution = await scenes.continuing;
-	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
-	const [fine, broken] = itemsOf(execution, 'Asleep');
-	expect(fine.json.status).toBe('completed');
-	expect(broken.json).toMatchObject({
-		error: expect.stringContaining('Out of paint') as string,
-		error_code: 'generation_failed',
-		id: itemsOf(execution, 'Images')[1].json.id,
-		status: 'failed',
-	});
-});
-
-it('fails like a polling step if On Error is Stop', async () => {
-	const execution = await scenes.stopping;
-	expect(execution.status).toBe('error');
-	expect(errorOf(execution)).toContain('Out of canvas');
-});
-
-it('ends at its timeout, as data if On Timeout says so', async () => {
-	const execution = await scenes.late;
-	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
-	const [{ json }] = itemsOf(execution, 'Asleep');
-	expect(json).toMatchObject({ status: 'processing', timed_out: true });
 });
 
 it('says how to continue after its timeout, and does not advise a retry, as n8n would return the same error', async () => {

@@ -39,23 +39,6 @@ describe('a generation that ends with a status outside of the specification', ()
 		expect(awake.error).toMatchObject({ context: { code: 'generation_ended' } });
 	});
 
-	it('is returned as it is by a single check', async () => {
-		const id = await stage.made('a boat [seconds: 1] [end: cancelled]');
-		await stage.pass(2);
-		const run = await stage.run('waitForCompletion', { mode: 'check' }, { items: [{ id }] });
-		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'cancelled' } }]);
-	});
-
-	it('keeps its key from being created again, and the error of the next run names the row', async () => {
-		const list = items(['k', 'a boat [end: cancelled]']);
-		await execute(list);
-		expect(rows()).toMatchObject([{ status: 'cancelled', generation_id: expect.any(String) }]);
-		const again = await execute(list);
-		expect(again.error).toMatchObject({ context: { code: 'generation_ended' } });
-		expect(again.error?.description).toMatch(/key "k" \(row 1 of the data table/);
-		expect(created()).toBe(1);
-	});
-
 	it('ends its item of a sleeping batch, and not the others', async () => {
 		const list = items(
 			['a', 'a boat [seconds: 300] [end: aborted]'],
@@ -88,21 +71,6 @@ describe('a completed generation without an output URL', () => {
 			expect(created()).toBe(1);
 		},
 	);
-
-	it('is an error of a single check', async () => {
-		const id = await stage.made('a boat [seconds: 1] [no-url]');
-		await stage.pass(2);
-		const run = await stage.run('waitForCompletion', { mode: 'check' }, { items: [{ id }] });
-		expect(run.error).toMatchObject({ context: { code: 'output_missing' } });
-	});
-
-	it('is no error if a later status check has the URL', async () => {
-		const id = await stage.made('a boat [seconds: 0]');
-		const action = { kind: 'withoutUrl' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 2, action });
-		const run = await stage.run('waitForCompletion', {}, { items: [{ id }] });
-		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
-	});
 });
 
 describe('content that is refused', () => {

@@ -167,6 +167,7 @@ describe('a suspended wait', () => {
 			'invalid_input',
 			'invalid_input',
 		]);
+		expect(awake.output('Step')[1].json).toMatchObject({ id: ids[1], status: 'failed' });
 	});
 
 	it.each<INodeParameters>([

@@ -1,4 +1,5 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeType } from 'n8n-workflow';
+import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { createTestEngine } from '../engine/support/engine';
 import type { TestEngine } from '../engine/support/engine';
@@ -19,9 +20,17 @@ const standIn = node('node', {
 	},
 });
 
+const sleeper = bareNode('sleeper', {
+	async execute() {
+		await this.putExecutionToWait(new Date(Date.now() + 3_600_000));
+		return [this.getInputData()];
+	},
+});
+
 beforeAll(async () => {
 	server = await startServer();
-	engine = await createTestEngine({ extraNodes: { 'test.node': standIn } });
+	const extraNodes = { 'test.node': standIn, 'test.sleeper': sleeper };
+	engine = await createTestEngine({ extraNodes });
 });
 
 afterAll(async () => {
@@ -227,9 +236,8 @@ describe('sleeping', () => {
 	});
 
 	it('sleeps as long as its sub-workflow, and uses its output', async () => {
-		const parameters = { amount: 65, unit: 'seconds' };
-		const sleeper = inARow({ name: 'Sleep', type: 'n8n-nodes-base.wait', parameters });
-		const code = { ...sleeper, id: 'child', name: 'child', active: false, isArchived: false };
+		const child = inARow({ name: 'Sleep', type: 'test.sleeper' });
+		const code = { ...child, id: 'child', name: 'child', active: false, isArchived: false };
 		body = async function () {
 			const { id: workflowId = '' } = this.getWorkflow();
 			const parentExecution = {

@@ -132,35 +132,6 @@ export function small(parameters: INodeParameters): INodeParameters {
 	return { ...parameters, options: { ...(parameters.options as object), size: '256x256' } };
 }
 
-/** The same generation built by hand from n8n's own nodes: create, wait for the known duration, check, download. */
-export function handBuilt(service: string, seconds: number): Step[] {
-	const authentication = {
-		authentication: 'predefinedCredentialType',
-		nodeCredentialType: 'mediaGenerationApi',
-	};
-	const request = (name: string, parameters: INodeParameters): Unplaced => ({
-		...node(name, 'n8n-nodes-base.httpRequest', 4.2, { options: {}, ...parameters }),
-		...(parameters.authentication && { credentials }),
-	});
-	return [
-		request('Create', {
-			...authentication,
-			method: 'POST',
-			url: `${service}/v1/images/generations`,
-			sendBody: true,
-			specifyBody: 'json',
-			jsonBody:
-				"={{ JSON.stringify({ model: 'aurora-image-1', prompt: $json.prompt, size: '256x256' }) }}",
-		}),
-		node('Wait', 'n8n-nodes-base.wait', 1.1, { amount: seconds + 1, unit: 'seconds' }),
-		request('Status', { ...authentication, url: `=${service}/v1/generations/{{ $json.id }}` }),
-		request('Download', {
-			url: '={{ $json.data[0].url }}',
-			options: { response: { response: { responseFormat: 'file' } } },
-		}),
-	];
-}
-
 /** Returns this many prompts, which tests can tell apart. */
 export function promptsNamed(name: string, count: number): string[] {
 	return Array.from({ length: count }, (_, index) => `${name} ${index + 1} of ${count}`);

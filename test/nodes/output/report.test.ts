@@ -231,7 +231,6 @@ describe('the log message after a stop or an error', () => {
 		kind: 'stopped',
 		generation: { id, status },
 	});
-	const uncertain = failed('uncertain_charge', 'unknown');
 
 	it('names everything that is charged', () => {
 		const { step, warnings } = contextOf();
@@ -244,24 +243,6 @@ describe('the log message after a stop or an error', () => {
 				meta: { generations: ['a', 'b'] },
 			},
 		]);
-	});
-
-	it('does not call an ID charged that the user entered and that was never checked', () => {
-		const { step, warnings } = contextOf();
-		reportEnd(step, 'Stopped', [stoppedAt('a'), stoppedAt('b')]);
-		expect(warnings).toEqual([
-			{
-				message: 'Stopped while "Pictures" was running. Not checked: a, b.',
-				meta: { generations: [] },
-			},
-		]);
-	});
-
-	it('names the items that may have been charged', () => {
-		const { step, warnings } = contextOf({ items: [1, 2, 3].map(() => ({ json: {} })) });
-		reportEnd(step, 'Stopped', [stopped, uncertain, uncertain]);
-		expect(warnings[0].message).not.toContain('paid for');
-		expect(warnings[0].message).toContain('Items 2, 3 of 3 may have been charged.');
 	});
 
 	it('is absent if nothing was charged', () => {

@@ -8,9 +8,9 @@ const quick = { waitForCompletion: false };
 const capable = { ...quick, model: byId('aurora-image-1') };
 const input = (...entries: INodeParameters[]) => ({ referenceInputs: { input: entries } });
 
-describe('the request of an image', () => {
-	const stage = openStage();
+const stage = openStage();
 
+describe('the request of an image', () => {
 	it('holds every field that is filled in, under its wire name', async () => {
 		const options = {
 			size: '128x64',
@@ -41,29 +41,6 @@ describe('the request of an image', () => {
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
 		expect(run.error).toBeUndefined();
 		expect(stage.bodies).toMatchObject([{ size: '128x64' }]);
-	});
-
-	it('leaves out every optional field that is empty', async () => {
-		const empty = {
-			size: '',
-			negativePrompt: ' ',
-			seed: '',
-			editMode: '',
-			inputImages: '',
-			fileName: '',
-			binaryPropertyName: '',
-		};
-		const parameters = { ...quick, aspectRatio: '', options: empty, ...input() };
-		await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
-		await stage.run(
-			'imageGeneration',
-			{ ...quick, options: { size: '' } },
-			{ items: prompts('A boat') },
-		);
-		expect(stage.bodies).toEqual([
-			{ model: 'lumen-turbo', prompt: 'A lighthouse' },
-			{ model: 'lumen-turbo', prompt: 'A boat' },
-		]);
 	});
 
 	it('leaves the size to the model by default, so a model without sizes works', async () => {
@@ -153,4 +130,124 @@ describe('the request of an image', () => {
 			{ type: 'video', source: 'url', value: url },
 		]);
 	});
+});
+
+describe('the request of a video', () => {
+	it('contains every field that is filled in, under its wire name', async () => {
+		const parameters = {
+			...quick,
+			model: byId('aurora-motion-1'),
+			resolution: '1080p',
+			duration: 2.5,
+			imageUrl: 'https://example.com/first.png',
+			options: {
+				fps: 30,
+				negativePrompt: 'text',
+				seed: 7,
+				inputImages: 'https://example.com/a.png\nhttps://example.com/b.png',
+			},
+		};
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toEqual([
+			{
+				model: 'aurora-motion-1',
+				prompt: 'A wave',
+				resolution: '1080p',
+				duration: 2.5,
+				fps: 30,
+				image_url: 'https://example.com/first.png',
+				negative_prompt: 'text',
+				seed: 7,
+				input_images: ['https://example.com/a.png', 'https://example.com/b.png'],
+			},
+		]);
+		expect(stage.sandbox.requests.on('create').map(({ path }) => path)).toEqual([
+			'/v1/videos/generations',
+		]);
+	});
+
+	it('may start from an image on the web that has no https', async () => {
+		const urls = ['http://example.com/first.png', 'http://example.com/a.png'];
+		const options = { inputImages: urls[1] };
+		const parameters = { ...quick, imageUrl: urls[0], options };
+		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
+		expect(run.error).toBeUndefined();
+		expect(stage.bodies).toMatchObject([{ image_url: urls[0], input_images: [urls[1]] }]);
+	});
+
+	it('asks for 4 seconds and leaves everything else to the model by default', async () => {
+		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
+		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
+		expect(stage.bodies).toEqual([{ model: 'lumen-loop', prompt: 'A wave', duration: 4 }]);
+	});
+
+	it.each([
+		['Frames per Second', 'tidal-still-to-video', { options: { fps: 24 } }],
+		['Resolution', 'tidal-wide', { resolution: '720p' }],
+	])('with default fields is accepted by a model without %s', async (field, model, chosen) => {
+		const parameters = { ...quick, model: byId(model), prompt: 'A wave' };
+		const step = (more = {}) => ownNode('Step', 'videoGeneration', { ...parameters, ...more });
+		const run = await stage.runWorkflow(inARow(step()));
+		expect([run.error, stage.bodies.length]).toEqual([undefined, 1]);
+		const refused = await stage.runWorkflow(inARow(step(chosen)));
+		expect(refused.error).toMatchObject({
+			message: expect.stringContaining(`does not support ${field}`),
+		});
+	});
+
+	it('accepts numbers as text, and every available frame rate and resolution', async () => {
+		const parameters = {
+			...quick,
+			resolution: '={{ $json.resolution }}',
+			duration: '={{ $json.duration }}',
+			options: { fps: '={{ $json.fps }}' },
+		};
+		const items = [
+			{ prompt: 'a', resolution: '480p', duration: '0.5', fps: '12' },
+			{ prompt: 'b', resolution: '720p', duration: '8', fps: '24' },
+			{ prompt: 'c', resolution: '1080p', duration: 1, fps: 30 },
+		];
+		await stage.run('videoGeneration', parameters, { items });
+		expect(stage.bodies).toMatchObject([
+			{ resolution: '480p', duration: 0.5, fps: 12 },
+			{ resolution: '720p', duration: 8, fps: 24 },
+			{ resolution: '1080p', duration: 1, fps: 30 },
+		]);
+	});
+});
+
+it.each<[string, INodeParameters, string]>([
+	[
+		'imageGeneration',
+		{
+			aspectRatio: '',
+			options: {
+				size: '',
+				negativePrompt: ' ',
+				seed: '',
+				editMode: '',
+				inputImages: '',
+				fileName: '',
+				binaryPropertyName: '',
+			},
+			...input(),
+		},
+		'lumen-turbo',
+	],
+	['imageGeneration', { options: { size: '' } }, 'lumen-turbo'],
+	[
+		'videoGeneration',
+		{
+			resolution: '={{ null }}',
+			duration: '={{ null }}',
+			imageUrl: '',
+			options: { fps: '={{ "" }}', negativePrompt: '', seed: '', inputImages: '' },
+		},
+		'aurora-motion-1',
+	],
+])('a request leaves out every optional field that is empty: %s %j', async (node, empty, model) => {
+	const run = await stage.run(node, { ...quick, ...empty }, { items: prompts('A wave') });
+	expect(run.error).toBeUndefined();
+	expect(stage.bodies).toEqual([{ model, prompt: 'A wave' }]);
 });
