@@ -86,6 +86,14 @@ export function firstAttempt(step: Step): Attempt {
 	return first;
 }
 
+/** Why the signal of an agent's call has aborted. */
+export class CallOver extends Error {}
+
+/** True if the call of an agent has ended before the step has. */
+export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
+	return signal.reason instanceof CallOver;
+}
+
 /** True if the step runs by hand in the editor. */
 export function runsByHand({ n8n }: Pick<Caller, 'n8n'>): boolean {
 	return n8n.getMode?.() === 'manual';

@@ -22,8 +22,10 @@ export interface Output {
  */
 export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
 	// n8n pairs what is returned after a sleep by its position: an item before another one keeps its place.
-	const places = outcomes.map(({ kind }) => kind === 'done');
-	const lastKept = isAfterSleep(step) ? places.lastIndexOf(true) : -1;
+	const isReturned = outcomes.map((outcome) =>
+		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
+	);
+	const lastKept = isAfterSleep(step) ? isReturned.lastIndexOf(true) : -1;
 	const items = outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
 		switch (outcome.kind) {

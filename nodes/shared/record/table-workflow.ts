@@ -2,10 +2,10 @@ import type { IDataObject, INodeExecutionData, INodeParameters, IWorkflowBase } 
 
 import { onAbort, raceAbort, toResult } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
+import { isCallOver } from '../execution';
 import { wallClock } from '../http/clock';
 import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
-import { isCallOver } from '../run/tool-call';
 import type { Step } from '../step';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */

@@ -4,13 +4,13 @@ import { toResult } from '../../../client/async';
 import { CancelledError } from '../../../client/api/errors';
 import { errorOfJob } from '../../../client/jobs/outcome';
 import type { ServiceClient } from '../../../client/api/client';
-import { continuesOnError, runsAsTool } from '../execution';
+import { continuesOnError, isCallOver, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
 import { errorItem, failureOf } from '../output/results';
 import { traceStep } from '../output/trace';
 import { yieldBefore } from '../http/clock';
 import { serviceOf } from '../http/transport';
-import { callOver, isCallOver, withinCall } from './tool-call';
+import { callOver, withinCall } from './tool-call';
 import type { Step } from '../step';
 
 /** The read-only requests. Their answers are the same for all items of a step, so each request is sent once. */

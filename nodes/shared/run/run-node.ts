@@ -8,7 +8,7 @@ import type { Journal } from '../../../client/orders/journal';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
-import { continuesOnError, runsAsTool } from '../execution';
+import { continuesOnError, isCallOver, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
 import { MOST_OUTPUTS } from '../form/fields';
 import { planItems, type Plan, type PlanItem } from '../form/plan-items';
@@ -18,7 +18,7 @@ import { paidGenerations } from '../output/outcomes';
 import { outputItems, type Output } from '../output/results';
 import { traceStep } from '../output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
-import { isCallOver, outcomeOfCall, withinCall } from './tool-call';
+import { outcomeOfCall, withinCall } from './tool-call';
 import type { Step } from '../step';
 
 /**

@@ -4,7 +4,7 @@ import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { isFinalState } from '../../../client/api/states';
 import type { Job } from '../../../client/jobs/job';
 import { timedOutGeneration, type Outcome } from '../../../client/jobs/outcome';
-import { firstAttempt } from '../execution';
+import { CallOver, firstAttempt } from '../execution';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
@@ -16,9 +16,6 @@ const CALL_MS = 50_000;
 
 /** How long a call may go on after the timeout of its items, in milliseconds. */
 const AFTER_TIMEOUT_MS = 5_000;
-
-/** Why the signal of a call has aborted. */
-class CallOver extends Error {}
 
 /**
  * Runs the step of an agent's call. If the service, the balance or the data table does not answer in time, the step ends
@@ -44,11 +41,6 @@ export async function withinCall<T>(
 		forget();
 		ended.abort();
 	}
-}
-
-/** True if the call of an agent has ended before the step has. */
-export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
-	return signal.reason instanceof CallOver;
 }
 
 /** Builds the error for a request, or an item, that the time of a call was not enough for. */
