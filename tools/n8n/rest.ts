@@ -147,12 +147,12 @@ export class Rest {
 		return await this.send('POST', '/credentials/test', { credentials: { id, name, type, data } });
 	}
 
-	/** Imports a workflow. Nodes that name a credential of the same type get the given one. */
+	/**
+	 * Imports a workflow. Nodes that name a credential get the given one of the same type. If there are several, the name
+	 * decides.
+	 */
 	async createWorkflow(file: WorkflowFile, ...credentials: Credential[]): Promise<Workflow> {
-		const nodes = credentials.reduce<unknown[]>(
-			(all, credential) => all.map((node) => withCredential(node, credential)),
-			file.nodes,
-		);
+		const nodes = file.nodes.map((node) => withCredentials(node, credentials));
 		// Older releases require `active`.
 		const body = { active: false, ...file, id: undefined, nodes };
 		return await this.send('POST', '/workflows', body);
@@ -169,10 +169,15 @@ export class Rest {
 	}
 }
 
-function withCredential(node: unknown, { id, name, type }: Credential): unknown {
-	const { credentials } = node as { credentials?: Record<string, unknown> };
-	if (!credentials?.[type]) return node;
-	return { ...(node as object), credentials: { ...credentials, [type]: { id, name } } };
+function withCredentials(node: unknown, given: Credential[]): unknown {
+	const { credentials } = node as { credentials?: Record<string, { name?: string }> };
+	if (!credentials) return node;
+	const chosen = Object.entries(credentials).map(([type, own]) => {
+		const ofType = given.filter((credential) => credential.type === type);
+		const found = ofType.find(({ name }) => name === own.name) ?? ofType.at(-1);
+		return [type, found ? { id: found.id, name: found.name } : own];
+	});
+	return { ...(node as object), credentials: Object.fromEntries(chosen) as object };
 }
 
 /** Reads a workflow file. Throws if it is not JSON. */
