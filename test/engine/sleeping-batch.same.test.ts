@@ -136,26 +136,6 @@ describe('a batch returns the same items asleep as polled', () => {
 		expect(asleep.output).toEqual(polled.output);
 	});
 
-	it('and keeps a long Poll Interval of the others when one times out', async () => {
-		const list = [
-			{ key: 'a', prompt: 'a boat [seconds: 7200]', timeout: 200 },
-			{ key: 'b', prompt: 'a ship [seconds: 900]', timeout: 3600 },
-		];
-		const runOptions = { pollInterval: 180, timeout: '={{ $json.timeout }}' };
-		const { polled, asleep } = await compare({ list, runOptions, settings: continues });
-		expect(asleep.hasSlept).toBe(true);
-		expect(asleep.output).toEqual(polled.output);
-		const { generations } = stage.sandbox.books;
-		const ship = generations.filter(({ prompt }) => prompt.includes('ship')).at(-1);
-		const looks = stage.sandbox.requests
-			.on('status')
-			.filter(({ path }) => path.endsWith(`${ship?.id}`));
-		const times = looks.map(({ at }) => at / 1000);
-		const pauses = times.slice(1).map((at, index) => at - times[index]);
-		expect(pauses.length).toBeGreaterThan(3);
-		expect(Math.min(...pauses)).toBeGreaterThan(175);
-	});
-
 	it('the first ones up to the limit, although the first creating request is sent again', async () => {
 		const before = () =>
 			stage.sandbox.faults.order({

@@ -25,7 +25,7 @@ type WaveReport = WaveState & Pick<SleepState, 'v' | 'over' | 'stopped' | 'wakeA
  *
  * @param planned the valid items of the step
  * @param state what earlier waves reported; `sleepsFrom` is 0 for the first wave
- * @param checks status checks since the step began; those of this wave are added. By default, it has slept
+ * @param checks status checks of earlier waves; those of this wave are added
  * @param rests false if the execution cannot sleep, so that the wave runs until its jobs have ended
  * @throws GenerationError `record_unavailable`
  */
@@ -36,7 +36,7 @@ export async function runWave(
 	{ checks, rests = true }: { checks?: StatusChecks; rests?: boolean } = {},
 ): Promise<{ report: WaveReport; stats: PipelineStats }> {
 	const jobs = planned.map(({ job }) => job as CreateJob);
-	const start = await startOf(step, checks ?? checksBefore(jobs, state));
+	const start = await startOf(step, checks);
 	const stopOnError = !continuesOnError(step);
 	const { result, ran } = await advance(
 		jobs,
@@ -106,18 +106,6 @@ function nextCheckAt(
 		outcome.kind === 'stopped' && outcome.generation ? [outcome.generation.id] : [],
 	);
 	return running.map(deadlineOf).reduce((a, b) => Math.min(a, b), latest(running.map(dueAt)));
-}
-
-/**
- * The status checks before a sleep, for a Poll Interval that is longer than the sleep. At the end of the wait for a
- * generation, its status is checked in any case.
- */
-function checksBefore(
-	jobs: CreateJob[],
-	{ items, sleepsFrom }: Pick<BatchState, 'items' | 'sleepsFrom'>,
-): StatusChecks {
-	const waiting = [...deadlinesOf(jobs, [items])].filter(([, at]) => at > wallClock.now());
-	return new Map(waiting.map(([id]) => [id, { at: sleepsFrom, known: null }]));
 }
 
 /** When the waits for generations end, by their ids. An item that has failed keeps no generation in the newer state. */
