@@ -86,7 +86,6 @@ export class Submission {
 	private readonly lost = new Map<string, number>();
 	/** Number of orders that are sent again although they may have been charged. */
 	private resending = 0;
-
 	private readonly startedAt: number;
 
 	constructor(private readonly ports: SubmissionPorts) {
@@ -95,10 +94,7 @@ export class Submission {
 		this.hold = new Hold(ports.clock);
 	}
 
-	/**
-	 * How many items wait for a slot, or for the results of others at a spending limit; 0 if the step may not sleep, because
-	 * an item would end as uncertain.
-	 */
+	/** How many items wait for a slot, or at a spending limit; 0 if one would end as uncertain if the step slept. */
 	get waitingItems(): number {
 		return this.resending > 0 ? 0 : this.gate.waitingItems + this.ports.guard.waitingItems;
 	}
