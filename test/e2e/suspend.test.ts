@@ -94,7 +94,8 @@ async function playKeyless(): Promise<Execution> {
 	const data = { baseUrl: url, apiKey: keys.main };
 	const credential = await stage.rest.saveCredential('Deleted soon', 'mediaGenerationApi', data);
 	const file = byHand('Suspended, without a credential', prompts.keyless, submit, suspended());
-	const id = await stage.executions.run(await stage.save(file, credential), trigger);
+	const workflow = await stage.rest.createWorkflow(file, credential);
+	const id = await stage.executions.run(workflow, trigger);
 	await stage.executions.asleep(id);
 	await stage.rest.send('DELETE', `/credentials/${credential.id}`);
 	return await stage.executions.ended(id, 5 * minutes);
