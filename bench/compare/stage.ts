@@ -163,7 +163,7 @@ export class Trial {
 
 	/** Waits until an execution has ended, and returns it. */
 	async ended(id: string): Promise<Execution> {
-		return await this.stage.executions.ended(id, 3_600_000, 2_000);
+		return await this.stage.executions.ended(id, 3_600_000);
 	}
 
 	/** The generations that the account was charged for. */

@@ -63,7 +63,7 @@ const sleeping: Mode = {
 		const webhook = await Webhook.open(stage, 'chaos', [keyed('suspend')]);
 		return async (prompts) => {
 			const id = await webhook.call(prompts);
-			const execution = await stage.executions.ended(id, 600_000, 15_000);
+			const execution = await stage.executions.ended(id);
 			if (execution.status !== 'success') {
 				throw new Error(`${execution.status}: ${errorOf(execution).split('\n')[0]}`);
 			}

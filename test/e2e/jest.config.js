@@ -12,7 +12,7 @@ module.exports = {
 	testSequencer: '<rootDir>/long-first.js',
 	reporters: ['default', '<rootDir>/../support/totals.js'],
 	// This only ends a test that hangs: a slow machine must not fail a test.
-	testTimeout: 600_000,
+	testTimeout: 1_200_000,
 	// The long files mostly wait, and start first: together, while two cores have time for something else.
 	maxWorkers: 6,
 };

@@ -71,9 +71,7 @@ describe.each(cases)('$mode, $concurrency slots', ({ mode, stage: options, ...ba
 		for (let number = 1; number <= batch.executions; number++) {
 			ids.push(await webhook.call(promptsNamed(`${name} ${number}`, batch.items)));
 		}
-		const ended = await Promise.all(
-			ids.map(async (id) => await stage.executions.ended(id, 600_000, 1000)),
-		);
+		const ended = await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
 		for (const execution of ended) {
 			expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
 			expect(itemsOf(execution, 'Images').every(({ json }) => json.status === 'completed')).toBe(
@@ -89,7 +87,7 @@ describe.each(cases)('$mode, $concurrency slots', ({ mode, stage: options, ...ba
 	async function probe(rows: number) {
 		const workflow = await stage.save(probeWorkflow(rows));
 		const id = await stage.executions.run(workflow, trigger);
-		const probed = await stage.executions.ended(id, 600_000, 1000);
+		const probed = await stage.executions.ended(id);
 		expect([probed.status, errorOf(probed)]).toEqual(['success', '']);
 		return itemsOf(probed, 'Probe')[0].json;
 	}

@@ -39,7 +39,7 @@ async function play(): Promise<Execution[]> {
 	await delay(3000);
 	await stage.restart();
 	faults.clear();
-	const end = async (id: string) => await stage.executions.ended(id, 15 * minutes, 1000);
+	const end = async (id: string) => await stage.executions.ended(id);
 	return await Promise.all(ids.map(end));
 }
 

@@ -34,7 +34,7 @@ async function play(): Promise<Execution> {
 	await stage.restart();
 	await stage.replaceWorkerOf(await awakeWave());
 	stage.sandbox.faults.clear();
-	return await stage.executions.ended(id, 12 * minutes, 1000);
+	return await stage.executions.ended(id);
 }
 
 /**

@@ -108,8 +108,8 @@ beforeAll(async () => {
 		runUnkept('Unkept wait', submit, unkeptWait),
 	]);
 	ended = {
-		batch: await stage.executions.ended(ids.batch, 20 * minutes, 1000),
-		wait: await stage.executions.ended(ids.wait, 20 * minutes, 1000),
+		batch: await stage.executions.ended(ids.batch),
+		wait: await stage.executions.ended(ids.wait),
 	};
 	attacks = await attacking;
 	unkept = await unkeeping;
@@ -156,9 +156,9 @@ async function attack(role: Role, message: Message, node: OwnNode): Promise<Exec
 		theirCredential,
 	);
 	const executions = new Executions(theirRest);
-	await executions.ended(await executions.run(workflow, trigger), 20 * minutes, 1000);
+	await executions.ended(await executions.run(workflow, trigger));
 	const ids = await executions.idsOf(workflow.id);
-	return await Promise.all(ids.map(async (id) => await executions.ended(id, 20 * minutes)));
+	return await Promise.all(ids.map(async (id) => await executions.ended(id)));
 }
 
 async function attackAll(): Promise<Execution[]> {

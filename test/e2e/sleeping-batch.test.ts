@@ -75,7 +75,7 @@ async function begin(name: string, list: string[], node: OwnNode): Promise<strin
 }
 
 async function play(name: string, list: string[], node: OwnNode): Promise<Execution> {
-	return await stage.executions.ended(await begin(name, list, node), 12 * minutes, 1000);
+	return await stage.executions.ended(await begin(name, list, node));
 }
 
 async function playFiles(): Promise<Execution> {
@@ -146,7 +146,7 @@ async function playMarkedCrashed(): Promise<Execution> {
 	const { stdout, stderr } = spawnSync(node, ['-e', script], { encoding: 'utf8' });
 	if (!(Number(stdout) > Number(id)))
 		throw new Error(`No helper workflow was marked: ${stdout}${stderr}`);
-	const ended = await stage.executions.ended(id, 10 * minutes, 1000);
+	const ended = await stage.executions.ended(id);
 	await helpersEnded(workflow.id);
 	return ended;
 }
@@ -187,7 +187,7 @@ async function playKilled(): Promise<Execution> {
 			stage.sandbox.faults.clear();
 			n8n = await startN8n(options);
 		}
-		return await new Executions(await signedIn(n8n)).ended(id, 12 * minutes, 1000);
+		return await new Executions(await signedIn(n8n)).ended(id);
 	} finally {
 		await n8n.service.stop();
 	}

@@ -77,7 +77,7 @@ beforeAll(async () => {
 		overdue: play('Suspended, overdue', prompts.overdue, overdue),
 	};
 	await Promise.allSettled([...Object.values(scenes), killed]);
-}, 20 * minutes);
+}, 40 * minutes);
 afterAll(async () => await stage?.close());
 
 /** Submits without waiting, then waits suspended. */
@@ -85,7 +85,7 @@ async function play(name: string, list: string[], ...nodes: OwnNode[]): Promise<
 	const workflow = await stage.save(byHand(name, list, submit, ...nodes));
 	const id = await stage.executions.run(workflow, trigger);
 	await stage.executions.asleep(id);
-	return await stage.executions.ended(id, 5 * minutes);
+	return await stage.executions.ended(id);
 }
 
 /** Deletes the credential while the execution is suspended. */
@@ -98,7 +98,7 @@ async function playKeyless(): Promise<Execution> {
 	const id = await stage.executions.run(workflow, trigger);
 	await stage.executions.asleep(id);
 	await stage.rest.send('DELETE', `/credentials/${credential.id}`);
-	return await stage.executions.ended(id, 5 * minutes);
+	return await stage.executions.ended(id);
 }
 
 /**
@@ -130,9 +130,9 @@ async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 	startedAgainAt = Date.now();
 	const second = await startN8n(options);
 	const afterFirst = await executionsOf(second);
-	const survived = await afterFirst.ended(sleeper, 5 * minutes);
+	const survived = await afterFirst.ended(sleeper);
 	const looked = () => stage.sandbox.requests.all.some(({ fault }) => fault === 'hang');
-	await until('the other one looks', looked, 3 * minutes);
+	await until('the other one looks', looked);
 	await second.service.stop(0, 'SIGKILL');
 	stage.sandbox.faults.clear();
 
@@ -141,7 +141,7 @@ async function playKilled(): Promise<Record<'asleep' | 'looking', Execution>> {
 		for (const { id, prompt } of stage.sandbox.books.generations) {
 			if (prompts.looking.includes(prompt)) stage.sandbox.service.finish(id);
 		}
-		const continued = await (await executionsOf(third)).ended(looker, 8 * minutes);
+		const continued = await (await executionsOf(third)).ended(looker);
 		return { asleep: survived, looking: continued };
 	} finally {
 		await third.service.stop();

@@ -27,6 +27,8 @@ export interface Execution {
 }
 
 const pollInterval = 250;
+/** Only ends a wait that would never end. */
+const longestExecution = 20 * 60_000;
 /** How often an execution is read whose data n8n has not stored yet. */
 const MOST_READS = 240;
 const underWay: ExecutionStatus[] = ['new', 'running', 'waiting'];
@@ -117,8 +119,8 @@ export class Executions {
 	}
 
 	/** Waits until an execution is suspended in the database. */
-	async asleep(id: string, timeoutMs = 180_000): Promise<void> {
-		const deadline = Date.now() + timeoutMs;
+	async asleep(id: string): Promise<void> {
+		const deadline = Date.now() + longestExecution;
 		for (;;) {
 			const { status } = await this.read(id);
 			if (status === 'waiting') return;
@@ -128,15 +130,16 @@ export class Executions {
 		}
 	}
 
-	/** Polls until an execution has ended with any status. */
-	async ended(id: string, timeoutMs = 300_000, everyMs = pollInterval): Promise<Execution> {
-		const deadline = Date.now() + timeoutMs;
+	/** Polls until an execution has ended with any status; less often the longer it takes, as n8n sends all of its data. */
+	async ended(id: string, timeoutMs = longestExecution): Promise<Execution> {
+		const started = Date.now();
 		for (;;) {
 			const execution = await this.read(id);
 			// On SQLite n8n 1 stores the status of an execution before its data.
 			if (!underWay.includes(execution.status) && execution.data) return execution;
-			if (Date.now() > deadline) throw new Error(`Execution ${id} is still ${execution.status}.`);
-			await delay(everyMs);
+			const elapsed = Date.now() - started;
+			if (elapsed > timeoutMs) throw new Error(`Execution ${id} is still ${execution.status}.`);
+			await delay(Math.max(pollInterval, Math.min(elapsed / 20, 2_000)));
 		}
 	}
 

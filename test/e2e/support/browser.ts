@@ -16,10 +16,12 @@ const flags = [
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-sync',
+	// Pages may name other hosts. Intercepting their requests instead would turn off the browser's cache.
+	'--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
 ];
 
 /** Only ends a wait that would never end. */
-const patienceMs = 150_000;
+const patienceMs = 300_000;
 
 selectors.setTestIdAttribute('data-test-id');
 
@@ -43,10 +45,6 @@ export class Editor {
 			// Also for the windows that n8n opens.
 			context.setDefaultTimeout(patienceMs);
 			const page = await context.newPage();
-			await page.route(
-				({ hostname }) => !['localhost', '127.0.0.1'].includes(hostname),
-				async (route) => await route.abort(),
-			);
 			const editor = new Editor(browser, page, url, shots);
 			await editor.signIn(owner);
 			return editor;

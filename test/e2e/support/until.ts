@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function until(
 	what: string,
 	check: () => boolean | Promise<boolean>,
-	timeoutMs = 120_000,
+	timeoutMs = 300_000,
 ): Promise<void> {
 	const deadline = Date.now() + timeoutMs;
 	while (!(await check())) {

@@ -58,7 +58,7 @@ export class Webhook {
 
 	/** Calls the webhook, and returns the ended execution. It may first wait minutes for one that was killed. */
 	async run(prompt: string[]): Promise<Execution> {
-		return await this.stage.executions.ended(await this.call(prompt), 480_000);
+		return await this.stage.executions.ended(await this.call(prompt));
 	}
 
 	private get url(): string {
