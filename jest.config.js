@@ -29,7 +29,7 @@ module.exports = {
 	// Engine tests are idle half of the time.
 	maxWorkers: Math.ceil(1.5 * availableParallelism()),
 	// Long enough for a busy machine. Only a test that hangs reaches this limit.
-	testTimeout: 3_000_000,
+	testTimeout: 1_800_000,
 	reporters: ['default', '<rootDir>/test/support/totals.js'],
 	projects: [
 		{

@@ -39,8 +39,7 @@ async function play(): Promise<Execution[]> {
 	await delay(3000);
 	await stage.restart();
 	faults.clear();
-	const end = async (id: string) => await stage.executions.ended(id);
-	return await Promise.all(ids.map(end));
+	return await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
 }
 
 /** Returns a workflow that sends two items at a time through the node. */

@@ -139,7 +139,7 @@ export class Executions {
 			if (!underWay.includes(execution.status) && execution.data) return execution;
 			const elapsed = Date.now() - started;
 			if (elapsed > timeoutMs) throw new Error(`Execution ${id} is still ${execution.status}.`);
-			await delay(Math.max(pollInterval, Math.min(elapsed / 20, 2_000)));
+			await delay(Math.max(pollInterval, Math.min(elapsed / 20, 15_000)));
 		}
 	}
 
