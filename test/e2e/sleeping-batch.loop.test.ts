@@ -1,5 +1,4 @@
 /** A suspended batch in each round of a loop: n8n runs one execution at a time, and is killed in the second round. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
@@ -30,13 +29,15 @@ async function play(): Promise<Execution[]> {
 	const webhook = await Webhook.publish(stage, looping());
 	const ids: string[] = [];
 	for (const prompts of lists) ids.push(await webhook.call(prompts));
-	const { faults, requests } = stage.sandbox;
+	const { books, faults, requests } = stage.sandbox;
 	const ofSecondRound = { promptIncludes: lists[0][2] };
 	faults.order({ on: 'status', match: ofSecondRound, times: 'always', action: { kind: 'hang' } });
 	const hangs = () => requests.all.some(({ fault }) => fault === 'hang');
 	await until('a wave of the second round is awake', hangs, 12 * minutes);
-	// By then, its creating requests have been answered.
-	await delay(3000);
+	// A step that is awake dies with n8n. The other execution may be a wave behind.
+	const areCharged = () => lists.flat().every((prompt) => books.liveChargesFor(prompt) === 1);
+	await until('both executions are in the second round', areCharged, 12 * minutes);
+	for (const id of ids) await stage.executions.asleep(id);
 	await stage.restart();
 	faults.clear();
 	return await Promise.all(ids.map(async (id) => await stage.executions.ended(id)));
