@@ -21,7 +21,7 @@ describe('a check of a suspended wait that wakes while n8n starts', () => {
 	it('does not end, and so does not wake the step, before the crash recovery of n8n', async () => {
 		const check = await asleep(1);
 		const woken = await stage.engine.resume(check);
-		expect(age()).toBeGreaterThan(29);
+		expect(age()).toBeGreaterThan(54);
 		// It fetches the results next.
 		expect(nextOf(stage, woken).record.workflow.name).toBe('Step: results');
 		// It only asks whether they work.

@@ -8,8 +8,12 @@ const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
 /** How long n8n may take from the start of its data tables to the end of its crash recovery. */
 const RECOVERY_MS = 20_000;
-/** How long n8n may take from loading this package to the end of its crash recovery. */
-const START_MS = 30_000;
+/**
+ * How long n8n may take from loading this package to the end of its crash recovery: 8 s on an idle machine, 46 s where the
+ * load is ten times the number of processors. After 60 s, n8n looks for executions that are marked as crashed, and takes
+ * one that is still awake for dead.
+ */
+const START_MS = 55_000;
 /**
  * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
  * first looks for dead executions, after a minute.

@@ -33,6 +33,23 @@ it.each([
 	expect(moments).toBeGreaterThan(20);
 });
 
+it('a batch goes on by itself if n8n is killed again during a wave, and takes 50 s to start', async () => {
+	// The guard is woken at once, and its first use of the table succeeds, so it cannot see that n8n is still starting.
+	const slow = { downMs: 1_000, tablesMs: 44_000, recoveryMs: 2_000, amendMs: 1_000, isBusy: true };
+	const ends = new Set<string>();
+	for (const databaseMs of [150, 1_500]) {
+		for (let nth = 0; nth < 60; nth += 6) {
+			const deaths: Death[] = [
+				{ depth: null, nth: 45_000, restart: slow },
+				{ depth: 2, nth, restart: slow },
+			];
+			const schedule = { ...calm, items: ['made' as const], seconds: 60, databaseMs, deaths };
+			ends.add(JSON.stringify(outcomesOf(await playAsleep(schedule))));
+		}
+	}
+	expect([...ends]).toEqual(['["completed"]']);
+});
+
 it('a suspended wait goes on by itself, at whatever moment of a wave n8n is killed once', async () => {
 	const { ends, moments } = await killedAtEach(2, { node: 'wait', seconds: 200 });
 	expect([...ends]).toEqual(['["completed"]']);
