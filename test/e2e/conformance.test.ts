@@ -174,7 +174,9 @@ it.each(Object.entries(revisions))(
 		await rm(folder, { recursive: true, force: true });
 		const proxy = await withKey();
 		try {
-			const options = ['--suite', 'all', '--spec-version', revision, '-o', folder];
+			// The timeout only ends a scenario that hangs.
+			const output = ['--timeout', '300000', '-o', folder];
+			const options = ['--suite', 'all', '--spec-version', revision, ...output];
 			await runConformance(['server', '--url', `${proxy.url}/mcp`, ...options]);
 		} finally {
 			await proxy.end();

@@ -51,8 +51,12 @@ class RestError extends Error {
 /** n8n answers some requests only when an execution has ended. In milliseconds. */
 const longestRequest = 5 * 60_000;
 
-/** How often a path is read while n8n says that it is not ready. */
-const MOST_TRIES = 15;
+/** How often a request is sent while n8n says that its database is not ready. */
+const MOST_TRIES = 60;
+
+function isNotReady({ status, data }: AxiosResponse<Buffer>): boolean {
+	return status === 503 && data.toString().includes('Database is not ready');
+}
 
 /** A client of the REST API that n8n's editor uses. */
 export class Rest {
@@ -96,12 +100,8 @@ export class Rest {
 				timeoutErrorMessage: `n8n has not answered ${method} ${path} within ${longestRequest / 60_000} min`,
 			});
 		let response = await send();
-		// On a busy machine, n8n says for a moment that its database is not ready.
-		for (
-			let tries = 1;
-			response.status === 503 && method === 'GET' && tries < MOST_TRIES;
-			tries++
-		) {
+		// On a busy machine, n8n says for a moment that its database is not ready. Such a request has done nothing.
+		for (let tries = 1; isNotReady(response) && tries < MOST_TRIES; tries++) {
 			await sleep(2_000);
 			response = await send();
 		}
