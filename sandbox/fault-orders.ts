@@ -28,13 +28,16 @@ const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(
 const isAmount: Check = (value) => isNumber(value) && (value as number) >= 0;
 const isWhole: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
-const isRedirect: Check = (value) => [301, 302, 303, 307, 308].includes(value as number);
 const isTextOrAmount: Check = (value) => isText(value) || isAmount(value);
 const isHeaders: Check = (value) => isObject(value) && Object.values(value).every(isTextOrAmount);
 
 /** A final status. Node.js cannot send others as a response. */
 const isStatus: Check = (value) =>
 	Number.isSafeInteger(value) && (value as number) >= 200 && (value as number) <= 999;
+
+function oneOf(...values: unknown[]): Check {
+	return (value) => values.includes(value);
+}
 
 function optional(check: Check): Check {
 	return (value) => value === undefined || check(value);
@@ -46,6 +49,8 @@ const shapes: Shapes = {
 		message: optional(isText),
 		param: optional(isText),
 		retryAfter: optional(isTextOrAmount),
+		retryAfterIn: optional(oneOf('header', 'body', 'error')),
+		status: optional(isStatus),
 	},
 	respond: {
 		status: isStatus,
@@ -60,18 +65,21 @@ const shapes: Shapes = {
 	hang: { work: optional(isFlag) },
 	delay: { ms: isAmount },
 	trickle: { everyMs: isAmount, bytes: optional(isCount) },
-	redirect: { location: isText, status: optional(isRedirect) },
+	redirect: { location: isText, status: optional(oneOf(301, 302, 303, 307, 308)) },
 	fail: { reason: optional(isText), asText: optional(isFlag), code: optional(isText) },
 	end: { status: isText },
+	numericId: {},
+	inline: { as: optional(oneOf('b64_json', 'dataUri')) },
 	seconds: { seconds: isAmount },
 	unreachable: {},
 	withoutUrl: {},
+	cache: { seconds: isAmount },
 	remember404: { seconds: isAmount },
 	early: { seconds: isAmount },
 	ignoreRange: {},
 	partialContent: { bytes: optional(isCount) },
 	gzip: {},
-	truncate: { afterBytes: isWhole, chunked: optional(isFlag) },
+	truncate: { afterBytes: isWhole, chunked: optional(isFlag), ended: optional(isFlag) },
 	stall: { afterBytes: isWhole },
 	expire: {},
 	contentType: { value: isText },

@@ -36,7 +36,7 @@ function fits(order: FaultOrder, subject: FaultSubject): boolean {
 
 /** Returns true for a fault of the generation itself, and not of the response. */
 export function bearsOnGeneration({ kind }: FaultAction): boolean {
-	return kind === 'fail' || kind === 'end' || kind === 'seconds';
+	return ['fail', 'end', 'seconds', 'numericId', 'inline'].includes(kind);
 }
 
 /** The faults that tests have ordered. The first matching rule is applied to a request. */

@@ -4,6 +4,7 @@ import { authenticate } from './accounts/authentication';
 import { ConnectedApps } from './accounts/connected-apps';
 import { Books } from './books/books';
 import { modelsReply } from './models/reply';
+import { Cache } from './basics/cache';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
 import { createGeneration, createOnce, refreshUrl, rememberKey } from './generations/creation';
@@ -13,14 +14,13 @@ import { parseBody, promptIn } from './requests/body';
 import { ServiceError } from './basics/errors';
 import { bearsOnGeneration, FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
-import { entryAt } from './generations/generations';
+import { bodyOf, entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { fetchInputs } from './generations/fetched-inputs';
 import type { InputFetching } from './generations/input-fetch';
 import { explained } from './generations/ordered';
 import { KeptBooks } from './books/kept-books';
 import { Ledger } from './books/ledger';
-import { Misses } from './storage/misses';
 import { Presigner } from './storage/presign';
 import { seededRandom } from './basics/random';
 import type { Random } from './basics/random';
@@ -75,7 +75,8 @@ export class GenerationService {
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
 	private readonly ledger: Ledger;
-	private readonly misses = new Misses();
+	private readonly misses = new Cache<true>();
+	private readonly statuses = new Cache<Reply>();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private readonly fetching: InputFetching | null;
@@ -125,7 +126,11 @@ export class GenerationService {
 		const { accounts, ledger } = this;
 		const action = explained(taken?.action ?? null, request, route, { accounts, ledger, now });
 		record.fault = action && action.kind;
-		const reply = faulted(action, () => this.work(request, route, now, action, record));
+		const work = (): Reply => this.work(request, route, now, action, record);
+		const reply =
+			action?.kind === 'cache'
+				? this.cached(request, now, action.seconds, work)
+				: faulted(action, work);
 		// A rejected request has no generation that could fail or take time, so the fault applies to the next one.
 		if (taken && bearsOnGeneration(taken.action) && reply.status !== 200) taken.giveBack();
 		record.answered = reply.delivery === 'answer';
@@ -153,6 +158,21 @@ export class GenerationService {
 		record.answered = reply.delivery === 'answer';
 		record.status = record.answered ? reply.status : null;
 		return { ...reply, record };
+	}
+
+	/** Returns the response that a cache has stored for the address, unless the request asks for a fresh one. */
+	private cached(
+		{ path, headers }: ServiceRequest,
+		now: number,
+		seconds: number,
+		work: () => Reply,
+	): Reply {
+		const isFresh = headers['cache-control']?.includes('no-cache');
+		const found = isFresh ? undefined : this.statuses.get(path, now);
+		if (found) return { ...found, happened: `from a cache: ${found.happened}` };
+		const reply = work();
+		if (reply.status === 200) this.statuses.set(path, reply, now + seconds * 1000);
+		return reply;
 	}
 
 	private subjectOf(request: ServiceRequest, route: Route): FaultSubject {
@@ -191,7 +211,7 @@ export class GenerationService {
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
 			// A new generation is pending, also if it ends immediately (spec 3).
 			const entry = charged > 0 ? entryAt(made, now, 'pending') : entryAt(made, now);
-			return { ...answer(200, entry, happened), charged };
+			return { ...answer(200, bodyOf(entry), happened), charged };
 		} catch (error) {
 			return refusalFrom(error);
 		}
@@ -243,7 +263,7 @@ export class GenerationService {
 		refreshUrl(this.workshop, generation, now);
 		const entry = entryAt(generation, now);
 		const refund = generation.refunded > 0 ? `, refunded ${generation.refunded}` : '';
-		return answer(200, entry, `${entry.status}${refund}`);
+		return answer(200, bodyOf(entry), `${entry.status}${refund}`);
 	}
 
 	/** Sets how many of the account's slots other origins use (spec 8.1). Throws if the account is unknown. */
@@ -289,6 +309,7 @@ export class GenerationService {
 		this.faults.clear();
 		this.requests.clear();
 		this.misses.clear();
+		this.statuses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
 		this.workshop.repeats?.clear();

@@ -136,7 +136,7 @@ export function errorAnswer(
 	name: ErrorName,
 	message?: string,
 	param: string | null = null,
-): { status: number; body: unknown } {
+): { status: number; body: { error: object } } {
 	const found: ErrorRow = errorTable[name];
 	const text = message ?? found.message;
 	const body =

@@ -102,9 +102,12 @@ function secondsOf(
 }
 
 /** Returns an ID that no generation has. After a restart, the same seed draws the IDs of restored generations again. */
-function freshId({ random, ledger }: Workshop): string {
-	let id = uuidFrom(random);
-	while (ledger.find(id)) id = uuidFrom(random);
+function freshId({ random, ledger }: Workshop, isNumeric: boolean): string {
+	// From 2^53 + 1 on, with an odd last digit: the nearest number in JavaScript is another one.
+	const draw = (): string =>
+		isNumeric ? `9${Math.floor(random() * 1e9) + 1e9}00000001` : uuidFrom(random);
+	let id = draw();
+	while (ledger.find(id)) id = draw();
 	return id;
 }
 
@@ -172,7 +175,7 @@ export function createGeneration(
 	rejectAsAsked(workshop, caller, valid.prompt, asked, standing);
 	assertLimits(caller, standing);
 	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
-	const id = freshId(workshop);
+	const id = freshId(workshop, ordered?.kind === 'numericId');
 	const path = outputPath(id, type);
 	const origin = workshop.storageOrigin();
 	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);
@@ -191,6 +194,7 @@ export function createGeneration(
 		failure: failureOf(asked, ordered),
 		end: ordered?.kind === 'end' ? ordered.status : (asked.end ?? null),
 		withoutUrl: asked.withoutUrl ?? null,
+		inline: ordered?.kind === 'inline' ? (ordered.as ?? 'b64_json') : null,
 		outputs: asked.outputs ?? 1,
 		charged: valid.credits,
 		refunded: 0,

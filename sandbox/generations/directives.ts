@@ -72,7 +72,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 	['fail-text', failAs(true)],
 	[
 		'refuse',
-		matching(/^(\w+)(?:\s+([^]*))?$/, ([, code, reason]) => ({
+		matching(/^([\w.-]+)(?:\s+([^]*))?$/, ([, code, reason]) => ({
 			fail: { reason: reason || defaultReason, asText: false, code },
 		})),
 	],

@@ -48,6 +48,16 @@ function withoutAnswer(delivery: 'reset' | 'hang', happened: string): Reply {
 	return { status: 0, headers: {}, body: undefined, delivery, delayMs: 0, happened };
 }
 
+function orderedError(action: Extract<FaultAction, { kind: 'error' }>): Reply {
+	const { code, message, param, retryAfter, retryAfterIn = 'header' } = action;
+	const { status, body } = errorAnswer(code, message, param);
+	const found = answer(action.status ?? status, body, `ordered ${code}`);
+	if (retryAfter === undefined) return found;
+	if (retryAfterIn === 'header') found.headers['retry-after'] = String(retryAfter);
+	else Object.assign(retryAfterIn === 'body' ? body : body.error, { retry_after: retryAfter });
+	return found;
+}
+
 function orderedAnswer(
 	action: Extract<FaultAction, { kind: 'respond' }>,
 	work: () => Reply,
@@ -93,14 +103,8 @@ function withoutUrl(reply: Reply): Reply {
  */
 export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 	switch (action?.kind) {
-		case 'error': {
-			const { status, body } = errorAnswer(action.code, action.message, action.param);
-			const found = answer(status, body, `ordered ${action.code}`);
-			if (action.retryAfter !== undefined) {
-				found.headers['retry-after'] = String(action.retryAfter);
-			}
-			return found;
-		}
+		case 'error':
+			return orderedError(action);
 		case 'respond':
 			return orderedAnswer(action, work);
 		case 'loseAnswer':

@@ -1,8 +1,7 @@
-import { errorAnswer } from '../basics/errors';
+import type { Cache } from '../basics/cache';
 import type { DownloadAction, FaultAction } from '../faults';
 import { statusAt } from '../generations/generations';
 import type { Generation, Output } from '../generations/generations';
-import type { Misses } from './misses';
 import type { PresignFault, Presigner } from './presign';
 import { faulted, paceOf } from '../requests/reply';
 import type { Reply } from '../requests/reply';
@@ -22,7 +21,12 @@ interface Shelf {
 	readonly generation: Generation | undefined;
 	readonly now: number;
 	readonly missingStatus: 403 | 404;
-	readonly misses: Misses;
+	/** URLs that a cache in front of the storage still reports as missing. */
+	readonly misses: Cache<true>;
+}
+
+function urlOf({ path, query }: ServiceRequest): string {
+	return `${path}?${query?.['X-Amz-Signature']}`;
 }
 
 function xmlAnswer(status: number, code: string, message: string): StorageReply {
@@ -71,7 +75,7 @@ function lookUp(request: ServiceRequest, shelf: Shelf, aheadMs = 0): StorageRepl
 	const fault = presigner.check(request.path, request.query ?? {}, now);
 	if (fault) return refused(fault);
 	const written = generation !== undefined && statusAt(generation, now + aheadMs) === 'completed';
-	if (!written || shelf.misses.has(request, now)) return missing(shelf);
+	if (!written || shelf.misses.get(urlOf(request), now)) return missing(shelf);
 	const { output } = generation;
 	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
 }
@@ -101,16 +105,10 @@ export function fetchOutput(
 			return lookUp(request, shelf, action.seconds * 1000);
 		case 'remember404': {
 			const found = lookUp(request, shelf);
-			const isNew = !found.output && !shelf.misses.has(request, shelf.now);
-			if (isNew) shelf.misses.note(request, shelf.now + action.seconds * 1000);
+			const { misses, now } = shelf;
+			const isNew = !found.output && !misses.get(urlOf(request), now);
+			if (isNew) misses.set(urlOf(request), true, now + action.seconds * 1000);
 			return found;
-		}
-		case 'error': {
-			const { status, body } = errorAnswer(action.code, action.message);
-			const found = xmlAnswer(status, action.code, '');
-			const { retryAfter } = action;
-			if (retryAfter !== undefined) found.headers['retry-after'] = String(retryAfter);
-			return { ...found, body };
 		}
 		default: {
 			const found = lookUp(request, shelf);

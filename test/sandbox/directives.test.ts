@@ -12,6 +12,10 @@ describe('a directive in a prompt', () => {
 		['[fail-text: no paint]', { fail: { reason: 'no paint', asText: true } }],
 		['[fail: a] [fail-text: b]', { fail: { reason: 'a', asText: false } }],
 		['[refuse: safety]', { fail: { reason: defaultReason, asText: false, code: 'safety' } }],
+		[
+			'[refuse: NSFW-content.2]',
+			{ fail: { reason: defaultReason, asText: false, code: 'NSFW-content.2' } },
+		],
 		['[refuse: safety a cat]', { fail: { reason: 'a cat', asText: false, code: 'safety' } }],
 		['[fail] [refuse: x]', { fail: { reason: defaultReason, asText: false, code: 'x' } }],
 		['[refuse: x] [fail]', { fail: { reason: defaultReason, asText: false, code: 'x' } }],
@@ -42,7 +46,7 @@ describe('a directive in a prompt', () => {
 
 	it.each([
 		...['[failed]', '[fail', '[ fail]', '[end]', '[end: a/b]', '[outputs: 100]', '[outputs]'],
-		...['[seconds: -1]', '[size: 5]', '[size: 5 TB]', '[reject]', '[reject: a b]', '[refuse: a-b]'],
+		...['[seconds: -1]', '[size: 5]', '[size: 5 TB]', '[reject]', '[reject: a b]', '[refuse: a/b]'],
 		...['[refuse]', '[revise]', '[constructor]', '[toString: a]', '[other: text]', '[]', '[:]'],
 	])('that the sandbox does not know remains in the prompt: %s', (text) => {
 		expect(readDirectives(`A ${text}`)).toEqual({ plain: `A ${text}` });

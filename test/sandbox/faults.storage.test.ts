@@ -30,6 +30,14 @@ describe('faults at the storage', () => {
 		expect((await http.get(url)).status).toBe(200);
 	});
 
+	it('end a file early as if it was complete, without a length', async () => {
+		const { url } = await finishedOverHttp(sandbox);
+		onDownload({ kind: 'truncate', afterBytes: 500, ended: true });
+		const { headers, data } = await getBytes(url);
+		expect(headers).not.toHaveProperty('content-length');
+		expect(data).toHaveLength(500);
+	});
+
 	it('stall, and keep the connection open', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		onDownload({ kind: 'stall', afterBytes: 500 });

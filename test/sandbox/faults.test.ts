@@ -53,6 +53,53 @@ describe('faults at the service', () => {
 		expect([status, headers['retry-after']]).toEqual([503, '30']);
 	});
 
+	it.each([
+		['body', { retry_after: 30, error: { code: 'CONCURRENCY_LIMIT_REACHED' } }],
+		['error', { error: { code: 'CONCURRENCY_LIMIT_REACHED', retry_after: 30 } }],
+	] as const)('ask to wait only in the body: in %s', async (retryAfterIn, body) => {
+		onCreate({ kind: 'error', code: 'CONCURRENCY_LIMIT_REACHED', retryAfter: 30, retryAfterIn });
+		const { status, headers, data } = await send(sandbox, '/v1/images/generations', image);
+		expect([status, headers['retry-after']]).toEqual([429, undefined]);
+		expect(data).toMatchObject(body);
+	});
+
+	it('return an error with the status 200, and create nothing', async () => {
+		onCreate({ kind: 'error', code: 'insufficient_credits', status: 200 });
+		const { status, data } = await send(sandbox, '/v1/images/generations', image);
+		expect(status).toBe(200);
+		expect(data).toMatchObject({ error: { code: 'insufficient_credits' } });
+		expect(sandbox.books.totals.created).toBe(0);
+	});
+
+	it('give a generation an ID that is a number, and that JavaScript would round', async () => {
+		onCreate({ kind: 'numericId' });
+		const text = { responseType: 'text', transformResponse: (body: string) => body } as const;
+		const { data } = await send<string>(sandbox, '/v1/images/generations', image, text);
+		const [, id] = /"id":(\d{19}),/.exec(data) ?? [];
+		expect(Number.isSafeInteger(Number(id))).toBe(false);
+		expect(String(BigInt(Number(id)))).not.toBe(id);
+		expect((await send<string>(sandbox, `/v1/generations/${id}`, undefined, text)).data).toContain(
+			`"generation_id":${id},`,
+		);
+	});
+
+	it.each([
+		['b64_json', /^iVBOR/],
+		['dataUri', /^data:image\/png;base64,iVBOR/],
+	] as const)('put the output of a generation into its status: %s', async (as, start) => {
+		onCreate({ kind: 'inline', as });
+		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		expect(data[0].url).toMatch(/^http/);
+		sandbox.service.finish(id);
+		const [output] = (await lookOverHttp(sandbox, id)).data;
+		const { b64_json, url } = output as { b64_json?: string; url?: string };
+		expect([b64_json, url]).toEqual(
+			as === 'dataUri'
+				? [undefined, expect.stringMatching(start)]
+				: [expect.stringMatching(start), undefined],
+		);
+	});
+
 	it('remove the output URL from a response', async () => {
 		onCreate({ kind: 'withoutUrl' });
 		const { data } = await send(sandbox, '/v1/images/generations', image);
@@ -162,6 +209,23 @@ describe('faults at the service', () => {
 		sandbox.faults.order({ on: 'status', match: { id: second.id }, action });
 		expect(await lookOverHttp(sandbox, first.id)).toMatchObject({ id: first.id });
 		await expect(lookOverHttp(sandbox, second.id)).rejects.toThrow('503');
+	});
+
+	it('return the same status from a cache, unless the request says no-cache', async () => {
+		const { id } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
+		const action = { kind: 'cache', seconds: 60 } as const;
+		sandbox.faults.order({ on: 'status', times: 'always', action });
+		const look = async (headers: Record<string, string> = {}): Promise<unknown> =>
+			(
+				await send<{ status: string }>(sandbox, `/v1/generations/${id}`, undefined, {
+					headers: { authorization: `Bearer ${sandbox.keys.main}`, ...headers },
+				})
+			).data.status;
+		const first = await look();
+		sandbox.service.finish(id);
+		expect(await look()).toBe(first);
+		expect(await look({ 'cache-control': 'no-cache' })).toBe('completed');
+		expect(await look()).toBe('completed');
 	});
 
 	it('are rejected if they are invalid', () => {
