@@ -1,4 +1,7 @@
-/** Two projects: rules in virtual time (`unit`), and nodes in the real n8n-core engine over HTTP (`engine`). */
+/**
+ * All tests, in two projects: rules in virtual time (`unit`), and nodes in the real n8n-core engine over HTTP (`engine`).
+ * `npm test` runs the first ring of them, `npm run test:full` the second: see `test/rings/`.
+ */
 
 const { availableParallelism } = require('node:os');
 
@@ -19,15 +22,17 @@ const tsconfig = {
 };
 
 const shared = {
+	rootDir: __dirname,
 	testEnvironment: 'node',
+	testRunner: '<rootDir>/test/support/timed-runner.js',
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig, diagnostics: false }] },
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/output/'],
 	setupFiles: ['<rootDir>/test/support/setup/random.ts'],
 };
 
 module.exports = {
-	// Engine tests are idle half of the time.
-	maxWorkers: Math.ceil(1.5 * availableParallelism()),
+	rootDir: __dirname,
+	maxWorkers: availableParallelism(),
 	// Long enough for a busy machine. Only a test that hangs reaches this limit.
 	testTimeout: 1_800_000,
 	reporters: ['default', '<rootDir>/test/support/totals.js'],

@@ -99,7 +99,6 @@ describe('credits', () => {
 					expect(sandbox.balance()).toBe(100_000 - charged + refunded);
 				}
 			}),
-			{ numRuns: 50 },
 		);
 	});
 });

@@ -80,7 +80,6 @@ describe('items without a slot', () => {
 				await step.run(batch(1, inForm));
 				expect(step.elapsed - freeAt).toBeLessThanOrEqual(30_000);
 			}),
-			{ numRuns: 30 },
 		);
 	});
 
@@ -261,7 +260,6 @@ describe('steps that share the slots of an account', () => {
 				// The first step is never stopped.
 				expect(ownOf(step, '0')).toHaveLength(steps[0].items);
 			}),
-			{ numRuns: 50 },
 		);
 	});
 });

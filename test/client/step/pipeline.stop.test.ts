@@ -156,7 +156,6 @@ describe('a stop', () => {
 				const refunded = step.fake.made.filter(({ failure }) => failure !== undefined);
 				expect(step.fake.made.length - refunded.length).toBe(items);
 			}),
-			{ numRuns: 60 },
 		);
 	});
 });

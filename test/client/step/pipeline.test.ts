@@ -58,7 +58,6 @@ describe('a batch', () => {
 				const refilledAt = endSeenAt.slice(0, Math.max(0, ms.length - maxConcurrent));
 				expect(createdAt.slice(maxConcurrent)).toEqual(refilledAt);
 			}),
-			{ numRuns: 30 },
 		);
 	});
 
@@ -72,7 +71,6 @@ describe('a batch', () => {
 				expect(step.elapsed).toBeGreaterThanOrEqual(rounds * 10_000);
 				expect(step.elapsed).toBeLessThanOrEqual(rounds * 11_000);
 			}),
-			{ numRuns: 20 },
 		);
 	});
 
@@ -135,7 +133,6 @@ describe('a batch', () => {
 				expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
 				expect(step.fake.made).toHaveLength(9);
 			}),
-			{ numRuns: 20 },
 		);
 	});
 

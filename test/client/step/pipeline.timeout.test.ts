@@ -56,7 +56,6 @@ describe.each(Object.keys(troubles))('with status checks %s, a step', (trouble) 
 					);
 				}
 			}),
-			{ numRuns: 30 },
 		);
 	});
 
@@ -192,7 +191,6 @@ describe('an item whose creating request fails', () => {
 				expect(errorIn(outcomes[0]).code).toBe(code);
 				expect(step.elapsed).toBeLessThanOrEqual(timeoutMs);
 			}),
-			{ numRuns: 40 },
 		);
 	});
 });

@@ -48,7 +48,6 @@ describe('the status', () => {
 				expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
 				expectScheduled(step.fake, interval);
 			}),
-			{ numRuns: 100 },
 		);
 	});
 
@@ -80,7 +79,6 @@ describe('the status', () => {
 					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
 				});
 			}),
-			{ numRuns: 100 },
 		);
 	});
 

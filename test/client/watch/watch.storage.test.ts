@@ -49,7 +49,6 @@ describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
 				await plain.run(batch(1));
 				expect(step.elapsed).toBeLessThanOrEqual(plain.elapsed + LONGEST_PAUSE_MS);
 			}),
-			{ numRuns: 25 },
 		);
 	});
 });
@@ -122,7 +121,6 @@ describe('a storage that has the file a moment before the status is final', () =
 				const latest = Math.max(latestByStatus(T), T + 900, soonAfter(T));
 				expect(took).toBeLessThanOrEqual(5 * (latest + 3 * LATENCY_MS) + INTERVAL_MS);
 			}),
-			{ numRuns: 200 },
 		);
 	});
 
@@ -178,7 +176,6 @@ describe.each([
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				await whereNoticedSoon(duration, seed);
 			}),
-			{ numRuns: 25 },
 		);
 	});
 

@@ -65,7 +65,7 @@ const seldom = <T>(of: Arbitrary<T>, weight = 4) =>
 
 const restart: Arbitrary<Restart> = fc.record({
 	downMs: fc.constantFrom(1_000, 5_000, 90_000),
-	// `sleep.regression.test.ts` has starts that are slower.
+	// `sleep.regression.full.test.ts` has starts that are slower.
 	tablesMs: fc.constantFrom(200, 3_000, 8_000),
 	recoveryMs: fc.constantFrom(50, 2_000, 8_000),
 	amendMs: fc.constantFrom(5, 100, 1_000),

@@ -3,7 +3,7 @@ import { calm as undisturbed, type KeyedSchedule, type Planned } from './simulat
 import type { Fault, Moment, RowState } from './simulation/keyed-world';
 
 /**
- * Schedules of `keyed.property.test.ts` that once broke a promise, reduced to the minimum. Each one states where its fault
+ * Schedules of `keyed.property.full.test.ts` that once broke a promise, reduced to the minimum. Each one states where its fault
  * has to strike. When requests take more or fewer steps, a fault strikes elsewhere, and the schedule shows nothing.
  */
 

@@ -6,7 +6,7 @@ import { adding, running, setting, table, type Sabotage } from './sabotage';
 import { calm, sleepSchedule, type SleepSchedule } from './schedule';
 
 /**
- * Proves that the proof of `sleep.property.test.ts` sees what it promises to see. Each saboteur breaks the simulated n8n or
+ * Proves that the proof of `sleep.property.full.test.ts` sees what it promises to see. Each saboteur breaks the simulated n8n or
  * the service, so that a promise does not hold. The schedules must find that, and keep the promise without the saboteur.
  */
 const SCHEDULES = 120;

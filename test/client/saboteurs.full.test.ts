@@ -21,7 +21,7 @@ import {
 import type { Schedule } from './simulation/schedule';
 
 /**
- * Proves that the proof of `payment.property.test.ts` sees what it promises to see. Each saboteur breaks one port of the
+ * Proves that the proof of `payment.property.full.test.ts` sees what it promises to see. Each saboteur breaks one port of the
  * simulated step, such as the request or the store of the execution. The schedules must then find the promise broken
  * that depends on it, and keep it without the saboteur.
  */

@@ -12,7 +12,7 @@ import type { World } from './simulation/world';
  *
  * The schedules are the same in each run, so that a failure is caused by a change. The first of them run here, where
  * coverage is measured. `npm test` also plays ten thousand, including these. `npm run proof -- 100000` plays more and
- * different ones. `saboteurs.test.ts` shows that each promise is really checked, by breaking them one by one.
+ * different ones. `saboteurs.full.test.ts` shows that each promise is really checked, by breaking them one by one.
  */
 const SEED = 20_260_101;
 const STORMY = 100;

@@ -5,7 +5,7 @@ import { keyedSchedule } from './simulation/keyed-schedule';
 import { KeyedTally } from './simulation/keyed-tally';
 
 /**
- * Extends the proof of `payment.property.test.ts` to keys that outlive a process. Processes die, pause and time out,
+ * Extends the proof of `payment.property.full.test.ts` to keys that outlive a process. Processes die, pause and time out,
  * their clocks are wrong, and a user edits the table meanwhile. Some items have no key, some executions call the step
  * twice, and some steps end while items wait for a slot. `npm run proof` plays more schedules.
  */

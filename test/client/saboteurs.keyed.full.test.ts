@@ -18,7 +18,7 @@ import {
 	type Saboteur,
 } from './simulation/sabotage';
 
-/** Does for `keyed.property.test.ts` what `saboteurs.test.ts` does for steps without keys: the table lies as well. */
+/** Does for `keyed.property.full.test.ts` what `saboteurs.full.test.ts` does for steps without keys: the table lies as well. */
 const SCHEDULES = 200;
 
 const isOpen = (row: Row) => isUnresolved(row) && row.status !== 'failed';
