@@ -11,7 +11,7 @@ import {
 	type Order,
 	type OrderDigests,
 } from './order';
-import { explainedByRow } from './order-errors';
+import { explainedByRow, type Unresolved } from './order-errors';
 import type { Row } from '../jobs/row';
 import { digestOf, hasId, isLive, isUnresolved, requestFields, storedKey } from './table';
 
@@ -31,7 +31,7 @@ export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 /** The stored state of an order. `sent`: `count` requests have no known result. `changed`: another request made it. */
 type Entry =
 	| { state: 'none' }
-	| { state: 'sent'; count: number; row?: Row }
+	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
 /** The right to send the creating requests of an order. It ends with `made`, `leave`, or a returned `null`. */
@@ -215,6 +215,23 @@ export class Journal {
 		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
 		const inRow = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
 		return paidIn(counted).at(-1) ?? inRow;
+	}
+
+	/**
+	 * Returns the requests of an output that may have been charged and have no generation; `null` if there are none.
+	 *
+	 * @param order `null` if its request was never built
+	 */
+	unresolved(output: OutputRef & Partial<CreateJob>, order: Order | null): Unresolved | null {
+		if (order !== null) {
+			const entry = this.known(order);
+			return entry.state === 'sent' ? entry : null;
+		}
+		const open = this.orders(output).filter((one) => one.id === undefined && one.sent);
+		if (open.length === 0) return null;
+		const count = open.reduce((sum, { sent = 0 }) => sum + sent, 0);
+		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
+		return { count, row: row && isUnresolved(row) ? row : undefined };
 	}
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */

@@ -19,6 +19,12 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 
+/** Requests without a known result, and the row of their key. */
+export interface Unresolved {
+	count: number;
+	row?: Row;
+}
+
 /**
  * Builds the error of an item whose creating request got no response.
  *
@@ -26,7 +32,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
  */
 export function uncertainCharge(
 	cause: GenerationError | null,
-	{ count, row }: { count: number; row?: Row } = { count: 1 },
+	{ count, row }: Unresolved = { count: 1 },
 	choice: CreateJob['onUncertainCharge'] = 'error',
 ): GenerationError {
 	const onRecord =
@@ -41,6 +47,7 @@ export function uncertainCharge(
 			cause === null
 				? (onRecord ?? 'The request was sent in an earlier attempt of this step')
 				: cause.message,
+			cause?.details,
 			cause !== null && onRecord,
 			adviceFor(choice, row),
 		),

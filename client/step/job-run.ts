@@ -6,13 +6,15 @@ import {
 	errorOfEnd,
 	inAnotherAccount,
 	knownEnd,
+	thrownOutcome,
 	timedOutGeneration,
+	type Outcome,
 } from '../jobs/outcome';
 import type { Journal } from '../orders/journal';
 import type { Order } from '../orders/order';
 import { requestFields } from '../orders/table';
 import type { Submission } from '../orders/submission';
-import { explainedByRow } from '../orders/order-errors';
+import { explainedByRow, uncertainCharge } from '../orders/order-errors';
 import type { RollCall } from '../watch/roll-call';
 import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
@@ -161,9 +163,23 @@ export class JobRun {
 	}
 
 	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
-	withEarlierTries(thrown: unknown): unknown {
+	private withEarlierTries(thrown: unknown): unknown {
 		const error = this.explain(thrown);
 		return this.job.kind === 'create' ? explainTries(this.job, error) : error;
+	}
+
+	/**
+	 * Returns the outcome of an error, or of a stop. An item that may have been charged before stays uncertain: a later error
+	 * is added to that, and cannot replace it.
+	 */
+	outcomeOf<T>(thrown: unknown): Outcome<T> {
+		const { job, known, order, shared } = this;
+		const outcome = thrownOutcome<T>(this.withEarlierTries(thrown), known);
+		if (job.kind !== 'create' || known !== null) return outcome;
+		const error = outcome.kind === 'error' ? outcome.error : null;
+		const unresolved = shared.journal.unresolved(job, order);
+		if (unresolved === null || (error?.charge ?? 'none') !== 'none') return outcome;
+		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
 	}
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */

@@ -207,7 +207,7 @@ class Pipeline<T> {
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
 			if (run.planNextTry(error)) return false;
-			this.settle(run.job, thrownOutcome(run.withEarlierTries(error), run.known));
+			this.settle(run.job, run.outcomeOf(error));
 		}
 		return true;
 	}
@@ -248,7 +248,7 @@ class Pipeline<T> {
 
 	/** Returns the outcome of a job that this run never started. Its generation may exist from before. */
 	private stopped(job: Job): Outcome<T> {
-		return { kind: 'stopped', generation: new JobRun(job, this.shared).known };
+		return new JobRun(job, this.shared).outcomeOf(new CancelledError());
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

@@ -13,7 +13,7 @@ const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** Milliseconds to wait for a call once the call of an agent has ended. */
+/** Milliseconds after the end of an agent's call during which the calls of the table may still be answered. */
 const GRACE_MS = 3_000;
 
 /** An expression for the output items of the second operation, for the operations after it. */
@@ -78,7 +78,8 @@ async function unlessEnded<T>(step: Step, running: Promise<T>): Promise<T> {
 	const over = new AbortController();
 	const forget = onAbort(step.signal, () => {
 		if (!isCallOver(step)) return;
-		void wallClock.sleep(GRACE_MS).then(() => over.abort(new UnansweredError()));
+		const leftMs = Math.max(0, (step.callEndsAt ?? 0) + GRACE_MS - wallClock.now());
+		void wallClock.sleep(leftMs).then(() => over.abort(new UnansweredError()));
 	});
 	try {
 		return await raceAbort(over.signal, running);

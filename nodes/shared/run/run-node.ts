@@ -7,6 +7,7 @@ import { created, errorOfJob, type Outcome } from '../../../client/jobs/outcome'
 import type { Journal } from '../../../client/orders/journal';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import type { TableJournal } from '../../../client/orders/table-journal';
+import { uncertainCharge } from '../../../client/orders/order-errors';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { continuesOnError, isCallOver, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
@@ -171,17 +172,21 @@ function withoutKey(plans: Plan[]): number[] {
 
 /**
  * The errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt paid for,
- * with its generation. If there is none, a single error.
+ * with its generation, or may have paid for. If there is none, a single error.
  */
 export function unsentErrors(
 	journal: Journal,
 	error: unknown,
 	itemIndex: number,
 ): GenerationError[] {
-	const paid = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) =>
-		journal.paidBy({ itemIndex, outputIndex }, null),
-	).filter((generation) => generation !== null);
-	return (paid.length > 0 ? paid : [null]).map((known) => errorOfJob(error, created(known)));
+	const errors = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) => {
+		const output = { itemIndex, outputIndex };
+		const paid = journal.paidBy(output, null);
+		if (paid !== null) return errorOfJob(error, created(paid));
+		const unresolved = journal.unresolved(output, null);
+		return unresolved && uncertainCharge(errorOfJob(error, null), unresolved);
+	}).filter((one) => one !== null);
+	return errors.length > 0 ? errors : [errorOfJob(error, null)];
 }
 
 /** The index of the first item whose error ends the step, if On Error does not continue; -1 if there is none. */

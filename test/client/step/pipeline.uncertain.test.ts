@@ -1,7 +1,10 @@
 import { ServiceClient, type CreateRequest } from '../../../client/api/client';
 import type { Generation } from '../../../client/api/generation';
+import type { CreateJob } from '../../../client/jobs/job';
 import { networkError, noSlot } from '../../support/answers';
 import { answerLost, refused } from '../../support/fake-service';
+import { beginKeyed, keyed } from '../../support/keyed-step';
+import { MemoryTable, prompt } from '../../support/memory-table';
 import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Requests whose charge is not known, and what is stored for them. */
@@ -75,6 +78,43 @@ describe('a request whose response was lost', () => {
 		const { outcomes } = await step.run(batch(2, resubmit));
 		expect(outcomes.map(inShort)).toEqual(['uncertain_charge', 'expired_api_key']);
 		expect(step.fake.creating).toHaveLength(2);
+	});
+});
+
+describe('an item whose response an earlier attempt has lost stays uncertain', () => {
+	const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
+	/** Loses the response of `p1` in the first attempt. Returns the outcome of `p1` in the second one. */
+	async function later(prepare: (step: Step, jobs: CreateJob[]) => void) {
+		const step = new Step({ maxConcurrent: 1 });
+		step.fake.order('p1', answerLost);
+		await step.run(batch(2));
+		step.cancel = new AbortController();
+		const jobs = batch(2, resubmit);
+		prepare(step, jobs);
+		return { outcome: (await step.run(jobs)).outcomes[1], sent: step.fake.creating.length };
+	}
+
+	it.each<[string, (step: Step, jobs: CreateJob[]) => void]>([
+		['its file cannot be read', (_, jobs) => (jobs[1].request = unbuilt)],
+		['the user stops the step', ({ cancel }) => cancel.abort()],
+		['another item fails first, with On Error = Stop', (_, jobs) => (jobs[0].request = unbuilt)],
+	])('if %s', async (_, prepare) => {
+		const { outcome, sent } = await later(prepare);
+		expect(errorIn(outcome)).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
+		expect(sent).toBe(2);
+	});
+
+	it('if the data table is down, and the error says so', async () => {
+		const step = new Step();
+		const table = new MemoryTable(step.time);
+		const stored = {};
+		step.fake.order('p', answerLost);
+		const jobs = [keyed('p', 0, 'a', resubmit)];
+		await step.time.run(beginKeyed(step, table, 'one', [keyed('p', 0, 'a')], { stored }));
+		const down = { fateOf: () => ({ ...prompt, fails: 'before' as const }), stored };
+		const { outcomes } = await step.time.run(beginKeyed(step, table, 'one', jobs, down));
+		expect(errorIn(outcomes[0])).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
+		expect(errorIn(outcomes[0]).description).toContain('The data table');
 	});
 });
 
