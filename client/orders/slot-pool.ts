@@ -1,5 +1,6 @@
 import { onAbort } from '../async';
 import type { Clock, Random } from '../ports';
+import { Hold } from '../api/hold';
 import { backoffDelay } from '../api/retry';
 import { CancelledError, type GenerationError } from '../api/errors';
 import { sentences } from '../text';
@@ -22,10 +23,10 @@ const LONGEST_GRACE_MS = 30_000;
 const MOST_RELEASED = 10_000;
 
 /**
- * Permission to send one creating request. Call it once with the result: an error if the service rejected the request
- * because no slot was free.
+ * Permission to send one creating request. Call it once with the result: `unused` if nothing was sent, `failed` if the
+ * request says nothing about slots, an error if the service rejected it because no slot was free.
  */
-export type Permit = (result: 'granted' | 'unused' | GenerationError) => void;
+export type Permit = (result: 'granted' | 'unused' | 'failed' | GenerationError) => void;
 
 /** Whether a step may send creating requests, and how long its items wait for slots. */
 export class StepGate {
@@ -83,6 +84,8 @@ export class SlotPool {
 	private allowedSpeculations = 0;
 	private refusals = 0;
 	private speculateAt = 0;
+	/** Until when a full account has asked to wait (`Retry-After`). Slots that are known to be free are used at once. */
+	private readonly hold: Hold;
 	/**
 	 * The permit of the speculative request after a backoff, while that is in flight. A released slot then does not
 	 * bring the next speculative request forward.
@@ -98,7 +101,9 @@ export class SlotPool {
 	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
 	private readonly released = new Set<string>();
 
-	constructor(private readonly ports: { clock: Clock; random: Random }) {}
+	constructor(private readonly ports: { clock: Clock; random: Random }) {
+		this.hold = new Hold(ports.clock);
+	}
 
 	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
@@ -140,7 +145,7 @@ export class SlotPool {
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
 				const isOver = now >= Math.min(sendBy, Math.max(giveUpAt, this.graceUntil));
 				if (isOver) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
-				const retryAt = isFirst ? this.speculateAt : Infinity;
+				const retryAt = isFirst ? Math.max(this.speculateAt, this.hold.until) : Infinity;
 				const until = now < giveUpAt ? Math.min(retryAt, giveUpAt) : now + GRACE_CHECK_MS;
 				waiter.wake = new AbortController();
 				await clock.sleep(until - now, waiter.wake.signal);
@@ -193,7 +198,7 @@ export class SlotPool {
 			return this.permit(gate, true);
 		}
 		const now = this.ports.clock.now();
-		if (now < this.speculateAt) return null;
+		if (now < this.speculateAt || this.hold.leftMs > 0) return null;
 		this.speculateAt = now + LONGEST_SPECULATION_MS;
 		this.speculation = this.permit(gate, true);
 		return this.speculation;
@@ -206,13 +211,14 @@ export class SlotPool {
 			// Another request may still be the one after a backoff.
 			if (wasSpeculation) this.speculation = null;
 			if (result === 'granted') return this.granted(gate, isSpeculative);
-			if (result === 'unused' && !isSpeculative) {
+			const isRefused = typeof result !== 'string';
+			if (!isRefused && !isSpeculative) {
 				// A slot that was known to be free still is.
 				if (this.isLimited && isKnown) this.free++;
 				return this.wakeFirst();
 			}
-			if (result !== 'unused') this.refused(isSpeculative, result);
-			if (!this.speculation) this.speculateAt = this.nextSpeculation();
+			if (isRefused) this.refused(isSpeculative, result);
+			if (!this.speculation) this.speculateAt = result === 'unused' ? 0 : this.nextSpeculation();
 			this.wakeFirst();
 		};
 		return permit;
@@ -237,6 +243,7 @@ export class SlotPool {
 		this.isLimited = true;
 		this.graceUntil = -Infinity;
 		this.lastRefusal = error;
+		this.hold.note(error);
 		this.allowedSpeculations = 0;
 		this.starvedSince ??= this.ports.clock.now();
 		if (isSpeculative) this.refusals++;

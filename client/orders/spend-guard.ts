@@ -74,6 +74,7 @@ export class SpendGuard {
 
 	/** Waits until the balance allows a request. Throws as `gate.requireOpen`. */
 	async requireBalance(gate: StepGate): Promise<void> {
+		if (this.readAt !== null && this.isBalanceFresh) return;
 		gate.requireOpen();
 		this.reading ??= this.check(gate).finally(() => (this.reading = null));
 		await raceAbort(gate.closed, this.reading);
@@ -87,19 +88,24 @@ export class SpendGuard {
 		this.waiting.splice(0).forEach((resume) => resume());
 	}
 
+	/** True unless a minimum is set, and the balance was read too long ago. */
+	get isBalanceFresh(): boolean {
+		if ((this.limits.minimumBalance ?? null) === null) return true;
+		const age = this.ports.clock.now() - (this.readAt ?? -Infinity);
+		// Negative if the clock was set back.
+		return age >= 0 && age < BALANCE_INTERVAL_MS;
+	}
+
 	/** Reads the balance: only once for the hint, but repeatedly if there is a minimum. */
 	private async check(gate: StepGate): Promise<void> {
 		const { clock, service, balance: balanceForHint } = this.ports;
 		const { minimumBalance: minimum = null } = this.limits;
 		if (minimum === null) {
-			if (this.readAt !== null || !balanceForHint) return;
 			this.readAt = clock.now();
+			if (!balanceForHint) return;
 			this.balanceBefore = await balanceForHint();
 			return;
 		}
-		const age = clock.now() - (this.readAt ?? -Infinity);
-		// Negative if the clock was set back.
-		if (age >= 0 && age < BALANCE_INTERVAL_MS) return;
 		const read = await toResult(async () => await service.balance());
 		if (!read.ok) {
 			throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;

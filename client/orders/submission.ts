@@ -180,12 +180,12 @@ export class Submission {
 		const { gate, hold } = this;
 		const { order, request } = sending;
 		const { guard, journal, service } = this.ports;
+		if (!sending.isAdmitted) await guard.admit(gate);
+		sending.isAdmitted = true;
 		const permit = await this.acquire(sending);
 		let claimed = false;
+		let hasLeft = false;
 		const sent = await toResult(async () => {
-			if (!sending.isAdmitted) await guard.admit(gate);
-			sending.isAdmitted = true;
-			await guard.requireBalance(gate);
 			const { lease } = sending;
 			sending.lease = null;
 			sending.lease = lease ? await lease.again() : await journal.claim(order);
@@ -195,6 +195,7 @@ export class Submission {
 			if (sending.lease === null) return null;
 			if (hold.leftMs > 0) throw new HeldBack();
 			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
+			hasLeft = true;
 			return await service.create(request, sending.lease.header);
 		});
 		if (sent.ok) {
@@ -207,9 +208,10 @@ export class Submission {
 		const { error } = sent;
 		if (!isUncharged(error)) this.settle(sending, true);
 		const refusal = error instanceof GenerationError ? error : null;
-		if (refusal) hold.note(refusal);
+		// A full account does not hold back who has a slot.
+		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
-		permit(refusal?.retry === 'slot' ? refusal : 'unused');
+		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');
 		if (claimed && isUncharged(error)) sending.lease = sending.lease?.free() ?? null;
 		throw error;
 	}
@@ -220,32 +222,32 @@ export class Submission {
 		sending.isAdmitted = false;
 	}
 
-	/** Waits until the item may send a request: not before the time that the service has named, and when a slot may be free. */
+	/**
+	 * Waits until the item may send a request: not before the time that the service has named, while the balance allows it,
+	 * and when a slot may be free. The slot comes last: one that is free is not held meanwhile.
+	 */
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
 		const { order, ticket } = sending;
-		const { clock, random, slots } = this.ports;
+		const { clock, guard, random, slots } = this.ports;
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
 				// A clock that was set back does not extend the wait.
 				sending.heldSince = Math.min(sending.heldSince ?? Infinity, clock.now());
-				// While the account is full, the time counts from the last slot that the step has gained.
-				const isFull = hold.cause?.retry === 'slot';
-				const starvedSince = gate.starvedSince ?? clock.now();
-				const since = isFull ? Math.max(sending.heldSince, starvedSince) : sending.heldSince;
-				if (hold.until > Math.min(since + timeoutMs, this.sendBy(order)))
+				if (hold.until > Math.min(sending.heldSince + timeoutMs, this.sendBy(order)))
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
 				await clock.sleep(hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
+			await guard.requireBalance(gate);
 			const waitsSince = clock.now();
 			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
 			// The wait for a slot has its own timeout.
 			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
 			const isLate = this.isLate(order);
-			if (hold.leftMs === 0 && !isLate) return permit;
+			if (hold.leftMs === 0 && !isLate && guard.isBalanceFresh) return permit;
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}

@@ -184,7 +184,7 @@ export class JobRun {
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
-		const { journal, submission } = this.shared;
+		const { journal } = this.shared;
 		const request = await job.request();
 		const order = (this.order ??= journal.order(job, request));
 		const model = this.fallback;
@@ -193,8 +193,6 @@ export class JobRun {
 		const obtain = async () => await this.findOrCreate(order, sent);
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 		await withLock(journal.shared, order.lock, obtain);
-		if (this.replacesFailed) submission.stats.recreated++;
-		this.replacesFailed = false;
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
@@ -211,6 +209,9 @@ export class JobRun {
 			const watch = new Watch(watcher, id, made, order.job.readiness, true);
 			this.deadline = (countsFromStart ? startedAt : clock.now()) + timeoutMs;
 			this.watch = watch;
+			const replaces = this.replacesFailed;
+			this.replacesFailed = false;
+			if (made && replaces) submission.stats.recreated++;
 			if (made) return;
 			const seen = await toResult(async () => {
 				rollCall.requireNotLost(id);

@@ -102,7 +102,7 @@ describe('Retry-After of a creating request', () => {
 		};
 		const { outcomes } = await step.run(batch(10));
 		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
-		expect(step.elapsed).toBeGreaterThan(1_200_000);
+		expect(step.elapsed).toBeLessThan(1_210_000);
 	});
 
 	it('is bounded by Timeout also if the table takes long', async () => {

@@ -75,6 +75,13 @@ export class FakeService {
 	/** Number of slots that other clients of the account hold. */
 	others: () => number = () => 0;
 
+	/** What the account has, and what the generation of a prompt costs. A failed one is refunded when it ends. */
+	credits = 100_000;
+	price: (prompt: string) => number = () => 0;
+	/** The response to a request for the balance. */
+	balance: () => ServiceResponse | Promise<ServiceResponse> = () =>
+		answer({ object: 'credit_balance', balance: this.credits - this.spent() });
+
 	/** Responses to requests of any kind; the last one is repeated. If empty, the service works as usual. */
 	replies: Array<ServiceResponse | Error> = [];
 
@@ -136,6 +143,13 @@ export class FakeService {
 		return this.seen.filter(({ path }) => path === `/v1/generations/${id}`);
 	}
 
+	/** Credits that were charged and not refunded. */
+	spent(): number {
+		const now = this.time.now();
+		const paid = this.made.filter(({ failure, endsAt }) => failure === undefined || endsAt > now);
+		return paid.reduce((sum, { prompt }) => sum + this.price(prompt), 0);
+	}
+
 	/** Returns the generations that are running now. */
 	running(): Made[] {
 		return this.made.filter(({ endsAt }) => endsAt > this.time.now());
@@ -160,6 +174,7 @@ export class FakeService {
 		if (reply instanceof Error) throw reply;
 		if (reply) return reply;
 		if (method === 'GET') {
+			if (path === '/v1/credits/balance') return this.balance();
 			return this.looks.shift()?.() ?? this.status(decodeURIComponent(path.split('/')[3]));
 		}
 		const script = this.scripts.get(prompt ?? '')?.shift();

@@ -1,5 +1,7 @@
 import { refusal } from '../../support/answers';
 import { answerLost, refused } from '../../support/fake-service';
+import { keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable } from '../../support/memory-table';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
 
 /** Creates a step whose first generations fail. */
@@ -27,6 +29,14 @@ describe('a failed generation', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-3']);
 		expect(stats).toMatchObject({ made: 3, recreated: 2 });
 		expect(new Set(namesSent(step)).size).toBe(3);
+	});
+
+	it('is counted once as created again, although two items have its idempotency key', async () => {
+		const step = failing(1);
+		const jobs = [0, 1].map((item) => keyed('p', item, 'a', { retriesOnFailure: 1 }));
+		const { outcomes, stats } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs);
+		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-2'));
+		expect(stats).toMatchObject({ made: 2, recreated: 1 });
 	});
 
 	it('is the error of its item when no retry is left, with the number of failures', async () => {

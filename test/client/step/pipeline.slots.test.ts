@@ -2,8 +2,9 @@ import fc from 'fast-check';
 
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { seededRandom } from '../../../sandbox/basics/random';
-import { noSlot } from '../../support/answers';
+import { answer, noSlot, retryAfter } from '../../support/answers';
 import { refused } from '../../support/fake-service';
+import { idealMakespan } from '../../support/makespan';
 import { batch, creating, errorIn, inShort, Step } from '../../support/step';
 
 /** Items that wait for a slot of their account, alone or beside other steps and other clients. */
@@ -156,6 +157,51 @@ describe('items without a slot', () => {
 		const { outcomes } = await step.run(batch(2, inForm));
 		expect(outcomes.map(inShort)).toEqual(['unsupported_parameter', 'pending generation-1']);
 		expect(step.elapsed).toBeLessThan(20_000);
+	});
+});
+
+describe('a slot', () => {
+	it.each([null, 30, 120])('that the step frees is used at once: Retry-After %s', async (asked) => {
+		const step = limited(5, { maxConcurrent: 10 });
+		const secondsOf = (index: number) => 40 + ((index * 7) % 20);
+		step.fake.durationMs = (text) => 1000 * secondsOf(Number(text.slice(1)));
+		const { send } = step.fake;
+		(step.fake as { send: typeof send }).send = async (request) => {
+			const response = await send(request);
+			return response.status === 429 && asked ? retryAfter(asked, response) : response;
+		};
+		const { outcomes } = await step.run(batch(40));
+		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+		const ideal = idealMakespan(
+			Array.from({ length: 40 }, (_, index) => secondsOf(index)),
+			5,
+		);
+		// Each end is seen at most a poll interval later.
+		expect(step.elapsed).toBeLessThan(1000 * (ideal + 8 * 4));
+	});
+
+	it('that is free is not held by an item while it reads the balance', async () => {
+		const step = limited(1);
+		step.fake.durationMs = () => 20_000;
+		step.fake.balance = async () => {
+			await step.time.sleep(step.elapsed > 20_500 ? 60_000 : 0);
+			return answer({ balance: 1_000 });
+		};
+		step.slots = new SlotPool({ clock: step.time, random: () => 0 });
+		const poor = Object.assign(Object.create(step) as Step, {
+			kept: {},
+			settings: { ...step.settings, minimumBalance: 1 },
+		});
+		const jobs = [creating('first', 0), creating('poor', 1)];
+		const other = step.time.sleep(5_000).then(async () => await step.begin([creating('other')]));
+		await step.time.run(Promise.all([poor.begin(jobs), other]));
+		const started = (name: string) => {
+			const [first] = step.fake.made;
+			const at = step.fake.made.find(({ prompt }) => prompt === name)?.startedAt ?? Infinity;
+			return (at - first.startedAt) / 1000;
+		};
+		expect(started('other')).toBe(21);
+		expect(started('poor')).toBeLessThan(120);
 	});
 });
 
