@@ -5,10 +5,10 @@ import type { ErrorBody } from './virtual';
 
 const tooLarge = `data:image/png;base64,${'A'.repeat(6_300_000)}`;
 
+type Reply = { status: number; body: unknown };
+
 /** The rows of spec 7 that occur without faults, each with a request that causes it. */
-const natural: Partial<
-	Record<ErrorName, (sandbox: VirtualSandbox) => { status: number; body: unknown }>
-> = {
+const natural: Partial<Record<ErrorName, (sandbox: VirtualSandbox) => Reply>> = {
 	invalid_request: (sandbox) => sandbox.send('POST', '/v1/images/generations', '{"model":'),
 	invalid_parameter: (sandbox) => sandbox.image({ size: '9000x9000' }),
 	authentication_error: (sandbox) => sandbox.send('GET', '/v1/models', undefined, 'revoked'),
@@ -40,14 +40,8 @@ const natural: Partial<
 };
 
 const names = Object.keys(errorTable) as ErrorName[];
-const byOrderOnly: ErrorName[] = [
-	'generation_in_progress',
-	'server_error',
-	'model_unavailable',
-	'service_unavailable',
-];
 
-function expectRow(reply: { status: number; body: unknown }, name: ErrorName): void {
+function expectRow(reply: Reply, name: ErrorName): void {
 	const { status, code, type } = errorTable[name];
 	const { error } = reply.body as ErrorBody;
 	expect(reply.status).toBe(status);
@@ -59,29 +53,23 @@ function expectRow(reply: { status: number; body: unknown }, name: ErrorName): v
 	}
 }
 
+const messageOf = ({ body }: Reply) => (body as ErrorBody).error.message;
+
 describe('the error table of spec 7', () => {
 	it('has sixteen rows, three alternate forms, and one for unknown addresses', () => {
 		expect(names).toHaveLength(16 + 3 + 1);
-		expect(names.filter((name) => !natural[name])).toEqual(byOrderOnly);
+		expect(Object.keys(natural)).toHaveLength(names.length - 4);
 	});
 
-	it.each(Object.keys(natural) as ErrorName[])('%s occurs without a fault', (name) => {
-		const sandbox = new VirtualSandbox();
-		const reply = natural[name]?.(sandbox);
-		expectRow(reply ?? { status: 0, body: {} }, name);
-	});
-
-	it.each(names)('%s occurs once when ordered', (name) => {
+	it.each(names)('%s occurs by itself, once as a fault, and when a prompt requests it', (name) => {
+		const cause = natural[name];
+		if (cause) expectRow(cause(new VirtualSandbox()), name);
 		const sandbox = new VirtualSandbox();
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'error', code: name } });
 		expectRow(sandbox.image(), name);
 		expect(sandbox.image().status).toBe(200);
-		expect(sandbox.service.books.totals.created).toBe(1);
-	});
-
-	it.each(names)('%s occurs when a prompt requests it', (name) => {
-		const sandbox = new VirtualSandbox();
 		expectRow(sandbox.image({ prompt: `A cat [reject: ${name}]` }), name);
+		expect(sandbox.service.books.totals.created).toBe(1);
 	});
 
 	it('a prompt can request a limited number of rejections', () => {
@@ -89,13 +77,6 @@ describe('the error table of spec 7', () => {
 		const prompt = 'A cat [reject: model_unavailable 2]';
 		const statuses = [1, 2, 3].map(() => sandbox.image({ prompt }).status);
 		expect(statuses).toEqual([502, 502, 200]);
-	});
-
-	it('the message of 402 states what remains and what is required', () => {
-		const sandbox = new VirtualSandbox();
-		sandbox.service.accounts.setCredits('main', 5);
-		const { error } = sandbox.image().body as ErrorBody;
-		expect(error.message).toBe('Insufficient credits: 5 remaining, 8 required.');
 	});
 
 	it.each([
@@ -115,5 +96,32 @@ describe('the error table of spec 7', () => {
 		sandbox.service.accounts.keyOf('main').state = 'revoked';
 		expect(sandbox.send('GET', `/v1/generations/${id}`).status).toBe(401);
 		expect(sandbox.look(id, 'second').id).toBe(id);
+	});
+});
+
+describe('the message of a rejection (spec 7, 8.1)', () => {
+	it('of 402 states what remains and what is required', () => {
+		const sandbox = new VirtualSandbox();
+		sandbox.service.accounts.setCredits('main', 5);
+		expect(messageOf(sandbox.image())).toBe('Insufficient credits: 5 remaining, 8 required.');
+	});
+
+	it.each<[ErrorName, string]>([
+		['insufficient_credits', 'Insufficient credits: 7 remaining, 8 required.'],
+		['CONCURRENCY_LIMIT_REACHED', '10 generations are running and your plan allows 10 at a time.'],
+		['CONNECTION_LIMIT_REACHED', '493 of 500 credits used in the last 24 hours, this generation'],
+	])('has numbers that explain it, if it is ordered: %s', (code, message) => {
+		const sandbox = new VirtualSandbox();
+		const app = sandbox.connectApp();
+		const fault = { kind: 'error', code } as const;
+		sandbox.service.faults.order({ on: 'create', action: fault });
+		expect(messageOf(sandbox.image({}, app))).toContain(message);
+		expect(messageOf(sandbox.image({ prompt: `A boat [reject: ${code}]` }, app))).toContain(
+			message,
+		);
+		sandbox.service.faults.order({ on: 'any', action: fault });
+		expect(messageOf(sandbox.send('GET', '/v1/models'))).toMatch(/\d+ .*\d+/);
+		sandbox.service.faults.order({ on: 'any', action: { ...fault, message: 'Nothing left.' } });
+		expect(messageOf(sandbox.image())).toBe('Nothing left.');
 	});
 });

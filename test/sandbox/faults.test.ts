@@ -6,36 +6,30 @@ import { createOverHttp, holdSleep, lookOverHttp, send, until } from './over-htt
 
 let sandbox: Sandbox;
 
-beforeAll(async () => {
-	sandbox = await startSandbox({ generationSeconds: 5, timeScale: 100 });
-});
+beforeAll(async () => (sandbox = await startSandbox({ generationSeconds: 0 })));
 afterAll(() => sandbox.close());
 beforeEach(() => sandbox.reset());
 afterEach(() => jest.restoreAllMocks());
 
 const onCreate = (action: FaultAction): void => sandbox.faults.order({ on: 'create', action });
-
+const images = '/v1/images/generations';
 const image = { model: 'lumen-turbo', prompt: 'A lighthouse', size: '128x128' };
 
 describe('faults at the service', () => {
-	it('lose the response after charging', async () => {
+	it('lose the response after charging, or reset the connection before any work', async () => {
 		onCreate({ kind: 'loseAnswer' });
 		await expect(createOverHttp(sandbox)).rejects.toMatchObject({ code: 'ECONNRESET' });
 		expect(sandbox.books.liveChargesFor('A lighthouse')).toBe(1);
 		expect(sandbox.requests.all).toMatchObject([{ answered: false, status: null }]);
-	});
-
-	it('reset the connection before any work', async () => {
 		onCreate({ kind: 'reset' });
 		await expect(createOverHttp(sandbox)).rejects.toMatchObject({ code: 'ECONNRESET' });
-		expect(sandbox.books.totals.created).toBe(0);
+		expect(sandbox.books.totals.created).toBe(1);
 	});
 
 	it.each([true, false])('never respond, with the work done: %s', async (work) => {
 		onCreate({ kind: 'hang', work });
 		const leaving = new AbortController();
-		const { signal } = leaving;
-		const asked = send(sandbox, '/v1/images/generations', image, { signal });
+		const asked = send(sandbox, images, image, { signal: leaving.signal });
 		const aborted = expect(asked).rejects.toThrow('canceled');
 		await until(() => sandbox.requests.on('create').length === 1);
 		// A later request on the same server is answered first.
@@ -46,26 +40,19 @@ describe('faults at the service', () => {
 		expect(sandbox.books.totals.created).toBe(work ? 1 : 0);
 	});
 
-	it('ask to wait before the next request', async () => {
-		const action = { kind: 'error', code: 'service_unavailable', retryAfter: 30 } as const;
-		onCreate(action);
-		const { status, headers } = await send(sandbox, '/v1/images/generations', image);
-		expect([status, headers['retry-after']]).toEqual([503, '30']);
-	});
-
 	it.each([
 		['body', { retry_after: 30, error: { code: 'CONCURRENCY_LIMIT_REACHED' } }],
 		['error', { error: { code: 'CONCURRENCY_LIMIT_REACHED', retry_after: 30 } }],
 	] as const)('ask to wait only in the body: in %s', async (retryAfterIn, body) => {
 		onCreate({ kind: 'error', code: 'CONCURRENCY_LIMIT_REACHED', retryAfter: 30, retryAfterIn });
-		const { status, headers, data } = await send(sandbox, '/v1/images/generations', image);
+		const { status, headers, data } = await send(sandbox, images, image);
 		expect([status, headers['retry-after']]).toEqual([429, undefined]);
 		expect(data).toMatchObject(body);
 	});
 
 	it('return an error with the status 200, and create nothing', async () => {
 		onCreate({ kind: 'error', code: 'insufficient_credits', status: 200 });
-		const { status, data } = await send(sandbox, '/v1/images/generations', image);
+		const { status, data } = await send(sandbox, images, image);
 		expect(status).toBe(200);
 		expect(data).toMatchObject({ error: { code: 'insufficient_credits' } });
 		expect(sandbox.books.totals.created).toBe(0);
@@ -74,7 +61,7 @@ describe('faults at the service', () => {
 	it('give a generation an ID that is a number, and that JavaScript would round', async () => {
 		onCreate({ kind: 'numericId' });
 		const text = { responseType: 'text', transformResponse: (body: string) => body } as const;
-		const { data } = await send<string>(sandbox, '/v1/images/generations', image, text);
+		const { data } = await send<string>(sandbox, images, image, text);
 		const [, id] = /"id":(\d{19}),/.exec(data) ?? [];
 		expect(Number.isSafeInteger(Number(id))).toBe(false);
 		expect(String(BigInt(Number(id)))).not.toBe(id);
@@ -102,7 +89,7 @@ describe('faults at the service', () => {
 
 	it('remove the output URL from a response', async () => {
 		onCreate({ kind: 'withoutUrl' });
-		const { data } = await send(sandbox, '/v1/images/generations', image);
+		const { data } = await send(sandbox, images, image);
 		expect(data).toMatchObject({ status: 'pending', data: [{ url: null }] });
 	});
 
@@ -130,62 +117,42 @@ describe('faults at the service', () => {
 		sandbox.service.accounts.keyOf('main').state = 'revoked';
 		sleep.end();
 		await refused;
-		expect(sandbox.requests.all).toMatchObject([{ status: 401, answered: true }]);
 		expect(sandbox.books.totals).toMatchObject({ created: 0, charged: 0 });
 		expect(sandbox.service.accounts.account('main').balance).toBe(before);
 	});
 
-	it.each<[string, FaultAction, number, string | undefined, unknown]>([
+	const page = { kind: 'respond', status: 502, body: '<h1>Bad gateway</h1>' } as const;
+	const plain = { kind: 'respond', status: 200, body: 'ok', contentType: 'text/plain' } as const;
+
+	it.each<[FaultAction, number, object, unknown, number]>([
+		[page, 502, { 'content-type': 'text/html; charset=utf-8' }, '<h1>Bad gateway</h1>', 0],
+		[{ ...page, work: true }, 502, {}, '<h1>Bad gateway</h1>', 1],
+		[{ kind: 'respond', status: 503 }, 503, {}, '', 0],
+		[{ kind: 'respond', status: 418, body: { a: 1 } }, 418, {}, { a: 1 }, 0],
+		[plain, 200, { 'content-type': 'text/plain' }, 'ok', 0],
 		[
-			'HTML',
-			{ kind: 'respond', status: 502, body: '<h1>Bad gateway</h1>' },
-			502,
-			'text/html; charset=utf-8',
-			'<h1>Bad gateway</h1>',
+			{ kind: 'redirect', location: 'http://b.invalid/' },
+			302,
+			{ location: 'http://b.invalid/' },
+			'',
+			0,
 		],
-		['nothing', { kind: 'respond', status: 503 }, 503, undefined, ''],
-		[
-			'any JSON',
-			{ kind: 'respond', status: 418, body: { a: 1 } },
-			418,
-			'application/json; charset=utf-8',
-			{ a: 1 },
-		],
-		[
-			'any text',
-			{ kind: 'respond', status: 200, body: 'ok', contentType: 'text/plain' },
-			200,
-			'text/plain',
-			'ok',
-		],
-	])('respond with %s', async (_case, action, status, type, body) => {
+	])('respond with %j', async (action, status, headers, data, created) => {
 		onCreate(action);
-		const response = await send(sandbox, '/v1/images/generations', image);
-		expect(response.status).toBe(status);
-		expect(response.headers['content-type']).toBe(type);
-		expect(response.data).toEqual(body);
-		expect(sandbox.books.totals.created).toBe(0);
+		expect(await send(sandbox, images, image)).toMatchObject({ status, headers, data });
+		expect(sandbox.books.totals.created).toBe(created);
 	});
 
-	it('respond with 5xx after charging', async () => {
-		onCreate({ kind: 'respond', status: 504, body: '<h1>Timeout</h1>', work: true });
-		expect((await send(sandbox, '/v1/images/generations', image)).status).toBe(504);
-		expect(sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
-	});
-
-	it('redirect to another origin', async () => {
-		onCreate({ kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' });
-		const response = await send(sandbox, '/v1/images/generations', image);
-		expect(response.status).toBe(302);
-		expect(response.headers.location).toBe('http://127.0.0.1:9/elsewhere');
+	it('ask to wait before the next request', async () => {
+		onCreate({ kind: 'error', code: 'service_unavailable', retryAfter: 30 });
+		const { status, headers } = await send(sandbox, images, image);
+		expect([status, headers['retry-after']]).toEqual([503, '30']);
 	});
 
 	it('make a generation fail', async () => {
 		onCreate({ kind: 'fail', reason: 'no paint', asText: true });
-		const { id } = await createOverHttp(sandbox, { prompt: 'x' });
-		let seen = await lookOverHttp(sandbox, id);
-		while (['pending', 'processing'].includes(seen.status)) seen = await lookOverHttp(sandbox, id);
-		expect(seen).toMatchObject({ status: 'failed', error: 'no paint' });
+		const { id } = await createOverHttp(sandbox);
+		expect(await lookOverHttp(sandbox, id)).toMatchObject({ status: 'failed', error: 'no paint' });
 	});
 
 	it('wait for a match, skip requests, and apply a limited number of times', async () => {
@@ -196,7 +163,7 @@ describe('faults at the service', () => {
 		);
 		const statuses: number[] = [];
 		for (const prompt of ['a boat', 'a cat', 'a boat', 'a boat', 'a boat']) {
-			statuses.push((await send(sandbox, '/v1/images/generations', { ...image, prompt })).status);
+			statuses.push((await send(sandbox, images, { ...image, prompt })).status);
 		}
 		expect(statuses).toEqual([200, 200, 500, 500, 200]);
 		expect((await send(sandbox, '/v1/credits/balance')).status).toBe(200);
@@ -228,43 +195,49 @@ describe('faults at the service', () => {
 		expect(await look()).toBe('completed');
 	});
 
-	it('are rejected if they are invalid', () => {
-		const order = { on: 'create', action: { kind: 'rain' } };
-		expect(() => sandbox.faults.order(order as never)).toThrow('README');
-	});
-
-	it('record a client that disconnects before the response', async () => {
-		const sleep = holdSleep();
-		const leaving = new AbortController();
-		sandbox.faults.order({ on: 'models', action: { kind: 'delay', ms: 5000 } });
-		const asked = http.get(`${sandbox.url}/v1/models`, { signal: leaving.signal });
-		const aborted = expect(asked).rejects.toThrow('canceled');
-		expect(await sleep.began).toBe(5000);
-		leaving.abort();
-		await aborted;
-		await until(() => !sandbox.requests.on('models')[0].answered);
-		expect(sandbox.requests.on('models')).toMatchObject([{ answered: false, status: null }]);
-	});
-});
-
-describe('a share of the requests', () => {
-	const struck = (): boolean[] => {
-		const share = { on: 'models', times: 'always', share: 0.3 } as const;
-		sandbox.faults.order({ ...share, action: { kind: 'reset' } });
-		return Array.from({ length: 1000 }, () => sandbox.faults.take({ on: 'models' }) !== null);
-	};
-
-	it('gets the fault, and after a reset exactly the same share', () => {
+	it('strike a share of the requests, and after a reset exactly the same ones', () => {
+		const struck = (): boolean[] => {
+			const share = { on: 'models', times: 'always', share: 0.3 } as const;
+			sandbox.faults.order({ ...share, action: { kind: 'reset' } });
+			return Array.from({ length: 1000 }, () => sandbox.faults.take({ on: 'models' }) !== null);
+		};
 		const first = struck();
-		const count = first.filter(Boolean).length;
-		expect(count).toBeGreaterThan(250);
-		expect(count).toBeLessThan(350);
+		expect(Math.abs(first.filter(Boolean).length - 300)).toBeLessThan(50);
 		sandbox.reset();
 		expect(struck()).toEqual(first);
 	});
+});
 
-	it.each([-0.1, 1.1, Number.NaN])('cannot be %s', (share) => {
-		const action = { kind: 'reset' } as const;
-		expect(() => sandbox.faults.order({ on: 'any', share, action })).toThrow('fault order');
+describe('an order of a fault', () => {
+	const post = async (order: unknown) =>
+		(await http.post(`${sandbox.url}/_sandbox/faults`, order)).status;
+
+	it.each<Record<string, unknown>>([
+		...[{ kind: 'rain' }, { kind: 'toString' }, { kind: ['reset'] }, {}].map((action) => ({
+			action,
+		})),
+		{ action: { kind: 'respond', status: 500, endless: true } },
+		{ action: { kind: 'respond', status: '500' } },
+		{ action: { kind: 'respond', status: 500, headers: { a: {} } } },
+		{ action: { kind: 'delay', ms: -1 } },
+		{ action: { kind: 'stall', afterBytes: 0.5 } },
+		{ action: { kind: 'error', code: 'toString' } },
+		{ action: { kind: 'error', code: 'server_error', retryAfterIn: 'footer' } },
+		...[{ kind: 'inline', as: 'url' }, { kind: 'cache' }].map((action) => ({ action })),
+		...[{ on: 'toString' }, { on: ['any'] }, { times: 0 }, { times: 1.5 }, { times: 'never' }],
+		...[{ skip: -1 }, { share: '0.5' }, { share: 1.1 }, { match: 'boat' }, { match: { id: 5 } }],
+	])('is rejected with %j', async (fields) => {
+		expect(await post({ on: 'any', action: { kind: 'reset' }, ...fields })).toBe(400);
+		expect(sandbox.faults.pending).toEqual([]);
+	});
+
+	it('is accepted with every field that it may have', async () => {
+		const match = { promptIncludes: 'a', id: 'b', key: 'main' };
+		const more = { body: null, headers: { 'retry-after': '5' }, contentType: 'a/b', work: true };
+		const respond = { kind: 'respond', status: 599, endless: true, ...more };
+		const order = { on: 'create', match, skip: 0, times: 'always', share: 0, action: respond };
+		const error = { kind: 'error', code: 'server_error', message: '', param: 'a', retryAfter: 5 };
+		expect(await post([order, { on: 'probe', action: error, times: 2 }])).toBe(200);
+		expect(sandbox.faults.pending).toHaveLength(2);
 	});
 });

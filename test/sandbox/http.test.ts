@@ -2,13 +2,15 @@ import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { getBytes, http } from '../../tools/http';
 import { createOverHttp, finishedOverHttp, lookOverHttp } from './over-http';
+import { VirtualClock } from './virtual';
 
 let sandbox: Sandbox;
+const clock = new VirtualClock();
 const lines: string[] = [];
 
 beforeAll(async () => {
 	const log = (line: string): void => void lines.push(line);
-	sandbox = await startSandbox({ generationSeconds: 5, timeScale: 100, log });
+	sandbox = await startSandbox({ clock, generationSeconds: 10, log });
 });
 afterAll(() => sandbox.close());
 beforeEach(() => sandbox.reset());
@@ -36,14 +38,7 @@ describe('the service over HTTP', () => {
 		const { data: refusal } = await post(Buffer.from('{'));
 		expect(refusal).toMatchObject({ error: { code: 'invalid_request' } });
 		const { status, data } = await post(Buffer.alloc(65 * 1024 * 1024));
-		expect(status).toBe(413);
-		expect(data).toMatchObject({ error: { code: 'payload_too_large' } });
-	});
-
-	it('rejects a body with a too large Content-Length without waiting for it', async () => {
-		const headers = { 'content-length': String(65 * 1024 * 1024) };
-		const path = `${sandbox.url}/v1/images/generations`;
-		expect((await http.post(path, undefined, { headers })).status).toBe(413);
+		expect([status, data]).toMatchObject([413, { error: { code: 'payload_too_large' } }]);
 	});
 
 	it('sends no rate-limit headers', async () => {
@@ -71,7 +66,6 @@ describe('the storage over HTTP', () => {
 
 	it.each([
 		['bytes=0-99', 206, 0, 100],
-		['bytes=100-199', 206, 100, 200],
 		['bytes=-50', 206, -50, undefined],
 		['bytes=500-', 206, 500, undefined],
 		['bytes=0-1,5-6', 200, 0, undefined],
@@ -89,13 +83,6 @@ describe('the storage over HTTP', () => {
 		expect(part.status).toBe(416);
 		expect(sandbox.requests.on('download')).toMatchObject([{ status: 416, bytes: 0 }]);
 		expect(lines.at(-1)).toMatch(/416 .*no such range/);
-	});
-
-	it('sends a padded file of exactly the requested size', async () => {
-		const { url } = await finishedOverHttp(sandbox, { prompt: 'A lighthouse [size: 20MB]' });
-		const { headers, data } = await getBytes(url);
-		expect(headers['content-length']).toBe(String(20 * 1024 * 1024));
-		expect(data.length).toBe(20 * 1024 * 1024);
 	});
 
 	it('rejects and records a key that is sent to the storage', async () => {
@@ -143,6 +130,15 @@ describe('the control interface over HTTP', () => {
 		expect(await get('accounts')).toContainEqual(
 			expect.objectContaining({ name: 'main', balance: 99_999, running: 1 }),
 		);
+	});
+
+	it('refunds what has failed before it sets the credits of an account', async () => {
+		await createOverHttp(sandbox, { prompt: '[fail]' });
+		clock.pass(10);
+		const { data } = await post('accounts', { account: 'main', credits: 50 });
+		expect(data).toMatchObject({ balance: 50 });
+		expect(sandbox.books.totals.refunded).toBe(1);
+		expect(await get('accounts')).toContainEqual(expect.objectContaining({ balance: 50 }));
 	});
 });
 

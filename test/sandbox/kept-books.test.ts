@@ -1,137 +1,204 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
+import { KeptBooksError } from '../../sandbox/books/kept-books';
+import { fetchInputs } from '../../sandbox/generations/fetched-inputs';
+import type { Generation } from '../../sandbox/generations/generations';
 import { startSandbox } from '../../sandbox/server';
-import type { Sandbox, SandboxOptions } from '../../sandbox/server';
-import { getBytes, http } from '../../tools/http';
+import { GenerationService } from '../../sandbox/service';
+import type { ServiceOptions } from '../../sandbox/service';
+import { getBytes } from '../../tools/http';
+import { createOverHttp, lookOverHttp } from './over-http';
+import { VirtualSandbox } from './virtual';
 
 /** A sandbox that keeps its books in a file. */
 
 let folder: string;
-let sandbox: Sandbox;
-const file = () => join(folder, 'books.jsonl');
-
-beforeEach(async () => {
-	folder = mkdtempSync(join(tmpdir(), 'books-'));
-	await start();
+let file: string;
+beforeEach(() => {
+	folder = fs.mkdtempSync(join(tmpdir(), 'books-'));
+	file = join(folder, 'books.jsonl');
 });
-afterEach(async () => {
-	await sandbox.close();
-	rmSync(folder, { recursive: true });
+afterEach(() => {
+	jest.restoreAllMocks();
+	fs.rmSync(folder, { recursive: true });
 });
 
-async function start(options: SandboxOptions = {}): Promise<void> {
-	// As in `npm start`, each start has its own seed.
-	const seed = Math.floor(Math.random() * 2 ** 31);
-	sandbox = await startSandbox({ generationSeconds: 0, seed, keepIn: file(), ...options });
-}
+/** The sandbox after another start, with another seed as in `npm start`. */
+let seed = 1;
+const started = (options: ServiceOptions = {}) =>
+	new VirtualSandbox({ keepIn: file, seed: seed++, ...options });
+const restarted = () => started().service.books.totals;
 
-async function restart(options?: SandboxOptions): Promise<void> {
-	await sandbox.close();
-	await start(options);
-}
-
-const headers = () => ({ authorization: `Bearer ${sandbox.keys.main}` });
-
-async function create(prompt: string): Promise<string> {
-	const body = { model: 'lumen-turbo', prompt };
-	const { data } = await http.post<{ id: string }>(`${sandbox.url}/v1/images/generations`, body, {
-		headers: headers(),
+describe('after a restart', () => {
+	it('serves the same file at a URL of before', async () => {
+		const first = await startSandbox({ generationSeconds: 0, seed: 1, keepIn: file });
+		const { id } = await createOverHttp(first);
+		const [{ url }] = (await lookOverHttp(first, id)).data;
+		const picture = await getBytes(url);
+		await first.close();
+		const second = await startSandbox({ generationSeconds: 0, seed: 2, keepIn: file });
+		expect(await lookOverHttp(second, id)).toMatchObject({ status: 'completed' });
+		const { pathname, search } = new URL(url);
+		const { status, data } = await getBytes(`${second.storageUrl}${pathname}${search}`);
+		expect([status, data.equals(picture.data)]).toEqual([200, true]);
+		await second.close();
 	});
-	return data.id;
-}
 
-const look = async (id: string) =>
-	await http.get<{ status: string; data: Array<{ url: string }> }>(
-		`${sandbox.url}/v1/generations/${id}`,
-		{ headers: headers() },
+	it('knows its generations and their charges, and continues those that run', () => {
+		const before = started();
+		const { id: failed } = before.created({ prompt: 'A ship [fail: no paint]' });
+		before.clock.pass(10);
+		before.service.settle();
+		const { id } = before.created();
+		const after = started();
+		after.clock.pass(15);
+		expect(after.look(failed)).toMatchObject({ status: 'failed', error: { message: 'no paint' } });
+		expect(after.look(id).status).toMatch(/pending|processing/);
+		expect(after.balance()).toBe(99_992);
+		after.service.finish(id);
+		const last = started();
+		last.clock.pass(15);
+		expect(last.look(id).status).toBe('completed');
+		expect(last.service.books.totals).toMatchObject({ created: 2, charged: 16, refunded: 8 });
+	});
+
+	it('gives no generation the ID of an earlier one, although the seed is the same', () => {
+		const made = [0, 1, 2].map(() => started({ seed: 7 }).created().id);
+		expect(new Set(made).size).toBe(3);
+		for (const id of made) expect(started({ seed: 7 }).look(id).id).toBe(id);
+	});
+
+	it('knows idempotency keys, whatever their length', () => {
+		const headers = { 'idempotency-key': 'b'.repeat(3_000) };
+		const body = { model: 'aurora-image-1', prompt: 'A lighthouse' };
+		const ids = [started, started].map((start) => {
+			const sandbox = start({ honorsIdempotencyKeys: true });
+			const { body: entry } = sandbox.send('POST', '/v1/images/generations', body, 'main', headers);
+			return (entry as { id: string }).id;
+		});
+		expect(ids[0]).toBe(ids[1]);
+		expect(restarted()).toMatchObject({ created: 1, charged: 8 });
+	});
+
+	it('an account keeps its limit and the credits it was given, less what it has spent', () => {
+		const before = started();
+		before.service.accounts.setConcurrency('trial', 3);
+		before.service.accounts.setCredits('trial', 20);
+		before.created({}, 'trial');
+		before.created({ prompt: '[fail]' }, 'trial');
+		const { clock, service } = started();
+		clock.pass(10);
+		service.settle();
+		const { concurrency, balance } = service.accounts.account('trial');
+		expect([concurrency, balance]).toEqual([3, 12]);
+	});
+
+	it('an app that connects has used nothing yet', () => {
+		const before = started();
+		before.connectApp('first');
+		before.image({}, before.connectApp('second'));
+		const after = started();
+		const { name } = after.connectApp('another');
+		const { books } = after.service;
+		expect([name, books.usedInDay(name), books.usedInDay('app-2')]).toEqual(['app-3', 0, 8]);
+	});
+
+	it('knows nothing of before a reset', () => {
+		const before = started();
+		before.created({}, 'trial');
+		before.service.accounts.setCredits('trial', 5);
+		before.service.reset();
+		expect([before.balance('trial'), started().balance('trial')]).toEqual([1_000, 1_000]);
+		expect(restarted().created).toBe(0);
+	});
+
+	it('has kept no keys, and no megabytes of inline data', () => {
+		const value = `data:image/png;base64,${'A'.repeat(100_000)}`;
+		started().created({ inputs: [{ type: 'image', source: 'data', value }] });
+		const kept = fs.readFileSync(file, 'utf8');
+		expect(kept.length).toBeLessThan(10_000);
+		expect(kept).not.toContain('svc_live_');
+	});
+});
+
+describe('on a full disk', () => {
+	/** The next line is written only in part. */
+	function fillDisk(): void {
+		const append = fs.appendFileSync;
+		jest.spyOn(fs, 'appendFileSync').mockImplementationOnce((path, line) => {
+			append(path, String(line).slice(0, 20));
+			throw new Error('ENOSPC');
+		});
+	}
+
+	it('what cannot be stored is not done, and does not damage the next line', () => {
+		const sandbox = started();
+		fillDisk();
+		expect(() => sandbox.image()).toThrow('ENOSPC');
+		expect([sandbox.balance(), sandbox.service.runningOf('main')]).toEqual([100_000, 0]);
+		fillDisk();
+		expect(() => sandbox.service.accounts.setCredits('main', 5)).toThrow('ENOSPC');
+		expect(sandbox.balance()).toBe(100_000);
+		sandbox.created();
+		expect(restarted()).toMatchObject({ created: 1, charged: 8 });
+	});
+
+	it('a generation whose removal cannot be stored stays charged', () => {
+		const sandbox = started();
+		sandbox.service.faults.order({ on: 'create', action: { kind: 'delay', ms: 1 } });
+		const reply = sandbox.image();
+		sandbox.service.accounts.keyOf('main').state = 'revoked';
+		fillDisk();
+		const request = { method: 'POST', path: '', headers: {} };
+		expect(() => sandbox.service.late(request, reply)).toThrow('ENOSPC');
+		expect([sandbox.service.books.totals.charged, restarted().charged]).toEqual([8, 8]);
+	});
+
+	it('a generation whose inputs were fetched ends, with a warning', async () => {
+		const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
+		const request = { image_url: 'http://127.0.0.1:9/' };
+		const generation = { id: 'a', request, fetched: [], finishAt: 5 } as unknown as Generation;
+		await fetchInputs(generation, {}, { now: () => 7 } as never, () => {
+			throw new Error('ENOSPC');
+		});
+		expect(generation.finishAt).toBe(7);
+		expect(warned).toHaveBeenCalledWith(expect.stringContaining('ENOSPC'));
+	});
+});
+
+describe('the sandbox does not start, and does not change the file', () => {
+	it.each([
+		['of another program', 'My notes\n', 'not contain the books'],
+		['of a later release', '{"v":2,"secret":"a"}\n', 'not contain the books'],
+		['with a line break only', '\n', 'not contain the books'],
+		...['{"generation":{"id":"ha', '{"generation":null}', '{}', 'null', ''].map((line) => [
+			`with the damaged line ${line}`,
+			`{"v":1,"secret":"a"}\n{"undone":"a"}\n${line}\n{"undone":"b"}\n`,
+			'Line 3 of ',
+		]),
+	])('if it is a file %s', (_, text, error) => {
+		fs.writeFileSync(file, text);
+		expect(() => new GenerationService({ keepIn: file })).toThrow(error);
+		expect(fs.readFileSync(file, 'utf8')).toBe(text);
+	});
+
+	it.each(['', 'none/books.jsonl'])(
+		'if it is a folder, or in one that does not exist: %s',
+		(name) => {
+			const start = () => new GenerationService({ keepIn: join(folder, name) });
+			expect(start).toThrow(KeptBooksError);
+			expect(start).toThrow(`${join(folder, name)} cannot be used: E`);
+		},
 	);
-
-it('knows its generations, their charges and their files after a restart', async () => {
-	const id = await create('A boat');
-	const failed = await create('A ship [fail: no paint]');
-	const before = (await look(id)).data;
-	const picture = await getBytes(before.data[0].url);
-	const books = sandbox.books.generations.map(({ id, state, charged, refunded }) => ({
-		...{ id, state, charged, refunded },
-	}));
-	await restart();
-	expect(sandbox.books.generations).toMatchObject(books);
-	expect(sandbox.service.accounts.account('main').balance).toBe(99_999);
-	const after = await look(id);
-	expect([after.status, after.data.status]).toEqual([200, 'completed']);
-	expect((await getBytes(after.data.data[0].url)).data).toEqual(picture.data);
-	expect((await look(failed)).data).toMatchObject({
-		status: 'failed',
-		error: { message: 'no paint' },
-	});
-	expect(await create('Another')).not.toBe(id);
 });
 
-it('continues a generation that was running', async () => {
-	await restart({ generationSeconds: 3600 });
-	const id = await create('A boat');
-	await restart();
-	expect((await look(id)).data.status).toMatch(/pending|processing/);
-	sandbox.service.finish(id);
-	await restart();
-	expect((await look(id)).data.status).toBe('completed');
-	expect(sandbox.books.totals).toMatchObject({ created: 1, charged: 1, refunded: 0 });
-});
-
-it('a presigned URL from before the restart is valid for the rest of its hour', async () => {
-	const { data } = await look(await create('A boat'));
-	const { pathname, search } = new URL(data.data[0].url);
-	await restart();
-	const { status } = await getBytes(`${sandbox.storageUrl}${pathname}${search}`);
-	expect(status).toBe(200);
-});
-
-it('a line that was cut off when the program was killed costs only itself', async () => {
-	const id = await create('A boat');
-	await sandbox.close();
-	appendFileSync(file(), '{"generation":{"id":"half');
-	await start();
-	expect(sandbox.books.generations.map((entry) => entry.id)).toEqual([id]);
-	await create('A ship');
-	await restart();
-	expect(sandbox.books.totals.created).toBe(2);
-});
-
-it('an app that connects after a restart has used nothing yet', async () => {
-	const connect = (title: string) => {
-		const { accounts, apps } = sandbox.service;
-		return apps.connect(title, title, accounts.account('main'), 0);
-	};
-	const body = { model: 'lumen-turbo', prompt: 'A boat' };
-	const request = { method: 'POST', path: '/v1/images/generations', headers: {}, body };
-	connect('first');
-	sandbox.service.handle({ ...request, caller: connect('second') });
-	await restart();
-	const { name } = connect('another');
-	expect([name, sandbox.books.usedInDay(name)]).toEqual(['app-3', 0]);
-	expect(sandbox.books.usedInDay('app-2')).toBe(1);
-	sandbox.reset();
-	expect(connect('first').name).toBe('app-1');
-});
-
-it('forgets everything after a reset', async () => {
-	await create('A boat');
-	sandbox.reset();
-	await restart();
-	expect(sandbox.books.generations).toEqual([]);
-});
-
-it('does not keep the keys, and not megabytes of inline data', async () => {
-	const value = `data:image/png;base64,${'A'.repeat(100_000)}`;
-	const body = {
-		model: 'aurora-image-1',
-		prompt: 'A boat',
-		inputs: [{ type: 'image', source: 'data', value }],
-	};
-	await http.post(`${sandbox.url}/v1/images/generations`, body, { headers: headers() });
-	const kept = readFileSync(file(), 'utf8');
-	expect(kept.length).toBeLessThan(10_000);
-	expect(kept).not.toContain(sandbox.keys.main);
+it('a line that was cut off when the program was killed costs only itself', () => {
+	fs.writeFileSync(file, '');
+	started().created();
+	fs.writeFileSync(file, fs.readFileSync(file, 'utf8').trimEnd());
+	expect(restarted().created).toBe(1);
+	fs.appendFileSync(file, '{"generation":{"id":"half');
+	started().created();
+	expect(restarted().created).toBe(2);
 });

@@ -66,8 +66,6 @@ async function complaintsAbout(bytes: Buffer, name: string): Promise<string> {
 
 describe('pictures', () => {
 	it.each([
-		[64, 64],
-		[512, 512],
 		[1536, 1024],
 		[333, 777],
 	])('are exactly %d x %d', async (width, height) => {
@@ -93,30 +91,17 @@ describe('pictures', () => {
 		expect(sandbox.fetch(url).output).toMatchObject({ width, height });
 	});
 
-	it.each([100_000, mebibyte + 5_000, 3 * mebibyte, 3 * mebibyte + 17])(
-		'are padded to %d bytes and stay valid',
-		async (bytes) => {
-			const padded = await bytesOf({ ...image, bytes });
-			expect(padded.length).toBe(bytes);
-			expect(await complaintsAbout(padded, 'padded.png')).toBe('');
-			expect((await loadImage(padded)).width).toBe(320);
-		},
-	);
-
-	it('can be padded by every length near the size of a chunk', async () => {
-		const base = (await bytesOf(image)).length;
-		for (let more = 0; more < 40; more++) {
-			const bytes = base + mebibyte + 12 + more;
-			expect((await bytesOf({ ...image, bytes })).length).toBe(bytes);
-		}
+	it.each([100_000, 3 * mebibyte + 17])('are padded to %d bytes and stay valid', async (bytes) => {
+		const padded = await bytesOf({ ...image, bytes });
+		expect(padded.length).toBe(bytes);
+		expect(await complaintsAbout(padded, 'padded.png')).toBe('');
+		expect((await loadImage(padded)).width).toBe(320);
 	});
 });
 
 describe('videos', () => {
 	it.each([
-		[854, 480, 4, 24],
 		[1280, 720, 2.5, 30],
-		[1920, 1080, 1, 12],
 		[854, 480, 10, 12],
 	] as const)(
 		'have the properties that were requested: %d x %d, %d s at %d fps',
@@ -140,11 +125,6 @@ describe('videos', () => {
 		const bytes = await bytesOf(video);
 		expect(bytes.indexOf('moov')).toBeGreaterThan(0);
 		expect(bytes.indexOf('moov')).toBeLessThan(bytes.indexOf('mdat'));
-	});
-
-	it('have the same bytes for the same request and seed', async () => {
-		const again = await bytesOf(video, new MediaLibrary());
-		expect(again.equals(await bytesOf(video))).toBe(true);
 	});
 
 	it('move', async () => {

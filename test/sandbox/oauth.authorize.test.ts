@@ -17,17 +17,11 @@ describe('/authorize (RFC 6749, 4.1.2.1)', () => {
 	it.each([
 		['no response type', { response_type: undefined }, 'invalid_request'],
 		['the response type token', { response_type: 'token' }, 'unsupported_response_type'],
-		[
-			'the response type "code token"',
-			{ response_type: 'code token' },
-			'unsupported_response_type',
-		],
 		['no challenge', { code_challenge: undefined }, 'invalid_request'],
 		['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
 		['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
 		['no method, which is plain', { code_challenge_method: undefined }, 'invalid_request'],
 		['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
-		['a resource that is no URL', { resource: 'mcp' }, 'invalid_target'],
 	])('sends the app an error with its state: %s', async (_what, parameters, error) => {
 		const { data } = await register(sandbox, { token_endpoint_auth_method: 'none' });
 		const asked = question(sandbox, { client_id: data.client_id, code_challenge, ...parameters });
@@ -49,17 +43,6 @@ describe('/authorize (RFC 6749, 4.1.2.1)', () => {
 		}
 	});
 
-	it('returns an empty state as it was sent', async () => {
-		const { data } = await register(sandbox, { token_endpoint_auth_method: 'none' });
-		const asked = question(sandbox, {
-			client_id: data.client_id,
-			response_type: 'token',
-			state: '',
-		});
-		const { headers } = await http.get(asked.href);
-		expect(new URL(headers.location as string).searchParams.get('state')).toBe('');
-	});
-
 	it('sends the app an error for a parameter that is sent twice, but nowhere for the redirect URI', async () => {
 		const { data } = await register(sandbox, { token_endpoint_auth_method: 'none' });
 		const twice = (name: string) => {
@@ -76,19 +59,13 @@ describe('/authorize (RFC 6749, 4.1.2.1)', () => {
 		}
 	});
 
-	it('accepts a form in the body', async () => {
+	it('accepts a form in the body, and shows an error if it cannot send the app one', async () => {
 		const { data } = await register(sandbox, { token_endpoint_auth_method: 'none' });
 		const asked = question(sandbox, { client_id: data.client_id, code_challenge });
 		const answer = await http.post(`${sandbox.url}/authorize`, asked.searchParams);
 		expect(answer.headers.location).toMatch(/^\/sign-in\?request=/);
-	});
-
-	it('shows an error if it cannot send the app one', async () => {
-		const { status, data } = await http.get(`${sandbox.url}/authorize`);
-		expect([status, data]).toEqual([
-			400,
-			{ error: 'invalid_request', error_description: expect.any(String) },
-		]);
+		const refused = await http.get(`${sandbox.url}/authorize`);
+		expect(refused).toMatchObject({ status: 400, data: { error: 'invalid_request' } });
 	});
 });
 
@@ -100,18 +77,10 @@ describe('the metadata', () => {
 	};
 	const server = '/.well-known/oauth-authorization-server';
 
-	it('names the methods of the token endpoint', async () => {
-		const methods = ['client_secret_basic', 'client_secret_post', 'none'];
-		const { body } = await read(server);
-		expect(body).toMatchObject({
-			token_endpoint_auth_methods_supported: methods,
-			revocation_endpoint_auth_methods_supported: methods,
-		});
-	});
-
 	it.each(['localhost', '127.0.0.1', '[::1]'])(
 		'follows the host that was asked: %s',
 		async (name) => {
+			const methods = ['client_secret_basic', 'client_secret_post', 'none'];
 			// Another port, as with a forwarded one.
 			const origin = `http://${name}:1234`;
 			const host = `${name}:1234`;
@@ -131,27 +100,12 @@ describe('the metadata', () => {
 				token_endpoint: `${origin}/token`,
 				registration_endpoint: `${origin}/register`,
 				revocation_endpoint: `${origin}/revoke`,
+				code_challenge_methods_supported: ['S256'],
+				grant_types_supported: ['authorization_code', 'refresh_token'],
+				token_endpoint_auth_methods_supported: methods,
 			});
 		},
 	);
-
-	it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '127.0.0.2'])(
-		'does not exist for the host %s',
-		async (host) => {
-			for (const path of [server, '/.well-known/oauth-protected-resource/mcp']) {
-				expect((await read(path, host)).status).toBe(403);
-			}
-		},
-	);
-
-	it('of the connector with a slash at its end names that resource (RFC 9728, 3.3)', async () => {
-		const refused = await http.post(`${sandbox.url}/mcp/`, {});
-		expect(refused.status).toBe(401);
-		const metadata = `${sandbox.url}/.well-known/oauth-protected-resource/mcp/`;
-		expect(refused.headers['www-authenticate']).toBe(`Bearer resource_metadata="${metadata}"`);
-		const { body } = await read(new URL(metadata).pathname);
-		expect(body).toMatchObject({ resource: `${sandbox.url}/mcp/` });
-	});
 });
 
 it.each(['http://localhost', 'http://127.0.0.1'])(

@@ -1,12 +1,7 @@
 /** Requests that no HTTP client sends, written to the connection byte by byte. */
-import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:net';
-import { createOrderlyServer } from '../../sandbox/http/connections';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
-import { getBytes } from '../../tools/http';
-import { createOverHttp, finishedOverHttp, holdSleep } from './over-http';
+import { holdSleep } from './over-http';
 import { rawRequest, sendRaw } from './raw-http';
 
 let sandbox: Sandbox;
@@ -39,13 +34,6 @@ describe('several requests in one write (pipelining)', () => {
 		expect(sandbox.requests.all.map(({ answered }) => answered)).toEqual([true, true, true]);
 	});
 
-	it('can be many', async () => {
-		const warned = jest.spyOn(process, 'emitWarning');
-		const answers = await raw(read('/v1/models').repeat(50) + create('last'), 51);
-		expect(answers.map(({ status }) => status)).toEqual(Array(51).fill(200));
-		expect(warned).not.toHaveBeenCalled();
-	});
-
 	it('wait for each other: a delayed request is answered before the next is executed', async () => {
 		const sleep = holdSleep();
 		sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 1000 } });
@@ -64,13 +52,7 @@ describe('several requests in one write (pipelining)', () => {
 		expect(charged()).toEqual(['last']);
 	});
 
-	it('are not executed after a response that breaks the connection', async () => {
-		sandbox.faults.order({ on: 'create', action: { kind: 'reset' } });
-		await expect(raw(create('broken') + create('too late'))).rejects.toThrow('ECONNRESET');
-		expect(charged()).toEqual([]);
-	});
-
-	it('lose only the response that an ordered fault loses', async () => {
+	it('are not executed after a response that a fault loses', async () => {
 		sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'loseAnswer' } });
 		// The reset can arrive before the client has read the first response.
 		await raw(create('kept') + create('lost') + create('too late')).catch(() => undefined);
@@ -89,20 +71,10 @@ describe('several requests in one write (pipelining)', () => {
 		expect(errorIn(answers[1].body).code).toBe('invalid_request');
 		expect(charged()).toEqual(['good']);
 	});
-
-	it('fetch two files from the storage', async () => {
-		const files = [await finishedOverHttp(sandbox), await finishedOverHttp(sandbox)];
-		const targets = files.map(({ url }) => url.slice(sandbox.storageUrl.length));
-		const asked = targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-		const answers = await sendRaw(sandbox.storageUrl, asked.join(''), 2);
-		const wholes = await Promise.all(files.map(async ({ url }) => await getBytes(url)));
-		expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-		expect(answers.map(({ body }) => body.length)).toEqual(wholes.map(({ data }) => data.length));
-	});
 });
 
 describe('the target of a request', () => {
-	it.each(['//', '//v1/models', '//evil.example/v1/models', '/v1//models', '*'])(
+	it.each(['//', '//evil.example/v1/models', '*'])(
 		'that does not exist is a 404 with a body: %s',
 		async (target) => {
 			const method = target === '*' ? 'OPTIONS' : 'GET';
@@ -127,34 +99,24 @@ describe('the target of a request', () => {
 		expect(await status('http://127.0.0.1/_sandbox/keys', 'evil.example')).toBe(200);
 	});
 
-	it.each([
-		'http://',
-		'http://[',
-		'https://127.0.0.1:99999/v1/models',
-		'ftp://127.0.0.1/v1/models',
-	])('that is no usable URL is a 400 with a body: %s', async (target) => {
-		const [{ status, body, headers }] = await raw(read(target), 1);
-		expect([status, errorIn(body).code]).toEqual([400, 'invalid_request']);
-		expect(headers).toContain('application/json');
-	});
+	it.each(['http://[', 'ftp://127.0.0.1/v1/models'])(
+		'that is no usable URL is a 400 with a body: %s',
+		async (target) => {
+			const [{ status, body, headers }] = await raw(read(target), 1);
+			expect([status, errorIn(body).code]).toEqual([400, 'invalid_request']);
+			expect(headers).toContain('application/json');
+		},
+	);
 });
 
 describe('a request that is not HTTP', () => {
+	const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n';
+
 	it.each<[string, string, number]>([
 		['no request at all', 'nonsense\r\n\r\n', 400],
-		['another version', 'GET /v1/models HTTP/9.9\r\nHost: a\r\n\r\n', 400],
 		['no Host', 'GET /v1/models HTTP/1.1\r\n\r\n', 400],
-		['two Hosts', 'GET /v1/models HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
-		[
-			'two lengths',
-			'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
-			400,
-		],
-		[
-			'headers that are too large',
-			`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-			431,
-		],
+		['two lengths', `${post}Content-Length: 2\r\n\r\n`, 400],
+		['too large headers', `${post}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 		['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 400],
 	])('is rejected with a body, and the connection is closed: %s', async (_what, bytes, status) => {
 		const answers = await raw(bytes);
@@ -168,19 +130,6 @@ describe('a request that is not HTTP', () => {
 		expect(answers[0].headers).toContain('connection: close');
 	});
 
-	it('is not the end of the sandbox if the client resets the connection: a tunnel', async () => {
-		const server = createOrderlyServer(() => undefined).listen(0, '127.0.0.1');
-		await once(server, 'listening');
-		const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-		// Before the response is written, so that writing it fails.
-		server.prependOnceListener('connect', () => client.resetAndDestroy());
-		client.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
-		const [, socket] = (await once(server, 'connect')) as [unknown, Socket];
-		if (!socket.closed) await once(socket, 'close');
-		expect(socket.destroyed).toBe(true);
-		server.close();
-	});
-
 	it('in its body is rejected with a body, and nothing is charged', async () => {
 		const body = `zz\r\n${picture('broken')}\r\n0\r\n\r\n`;
 		const head = create('x')
@@ -192,17 +141,4 @@ describe('a request that is not HTTP', () => {
 		expect(errorIn(answers[0].body).code).toBe('invalid_request');
 		expect(charged()).toEqual([]);
 	});
-
-	it('but for an expectation that the sandbox does not know is answered as usual', async () => {
-		const [{ status }] = await raw(read('/v1/models', ['Expect: a-miracle']), 1);
-		expect(status).toBe(200);
-	});
-});
-
-it('a client that keeps its connection is answered again and again', async () => {
-	const first = await createOverHttp(sandbox);
-	for (let turn = 0; turn < 3; turn++) {
-		const look = read(`/v1/generations/${first.id}`);
-		expect((await raw(look + look, 2)).map(({ status }) => status)).toEqual([200, 200]);
-	}
 });

@@ -45,12 +45,15 @@ describe('a presigned URL', () => {
 		expect(reply.body).toMatch(/^<\?xml.*<Error><Code>/s);
 	});
 
-	it('is valid for an hour; then the status endpoint returns a new one', () => {
+	it('is valid for an hour; shortly before its end the status endpoint returns a new one', () => {
 		const { sandbox, id, url } = finished();
 		sandbox.clock.pass(3000);
 		expect(sandbox.look(id).data[0].url).toBe(url);
 		expect(sandbox.fetch(url).status).toBe(200);
-		sandbox.clock.pass(600);
+		sandbox.clock.pass(500);
+		expect(sandbox.look(id).data[0].url).not.toBe(url);
+		expect(sandbox.fetch(url).status).toBe(200);
+		sandbox.clock.pass(100);
 		expect(sandbox.fetch(url)).toMatchObject({
 			status: 403,
 			body: expect.stringContaining('expired'),
@@ -60,25 +63,11 @@ describe('a presigned URL', () => {
 		expect(sandbox.fetch(fresh).status).toBe(200);
 	});
 
-	it('is replaced shortly before it expires, and works until then', () => {
-		const { sandbox, id, url } = finished();
-		sandbox.clock.pass(3500);
-		expect(sandbox.look(id).data[0].url).not.toBe(url);
-		expect(sandbox.fetch(url).status).toBe(200);
-	});
-
 	it('has the lifetime from the options, for any time scale', () => {
 		const { sandbox, url } = finished({ urlLifetimeSeconds: 60, timeScale: 10 });
 		expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('60');
 		sandbox.clock.pass(60);
 		expect(sandbox.fetch(url).status).toBe(403);
-	});
-
-	it('is rejected with an Authorization header, which is recorded', () => {
-		const { sandbox, url } = finished();
-		const reply = sandbox.fetch(url, 'GET', { authorization: 'Bearer something' });
-		expect(reply.status).toBe(400);
-		expect(sandbox.service.requests.keysAtStorage).toHaveLength(1);
 	});
 
 	it('serves nothing for a failed generation', () => {

