@@ -63,7 +63,7 @@ const API_KEY_REJECTED = row(
 const FIELD_NAMES: Partial<Record<string, string>> = {
 	aspect_ratio: 'Aspect Ratio',
 	duration: 'Duration',
-	edit_mode: 'Edit Mode',
+	edit_mode: 'Kind of Edit',
 	fps: 'Frames per Second',
 	image_url: 'Input Image',
 	input_images: 'Input Image URLs',

@@ -46,6 +46,11 @@ export interface CreateJob extends JobBasics, OutputRef {
 	itemCount?: number;
 	/** Builds the creating request. Called late, so that large inputs are not kept in memory for long. */
 	request: () => Promise<CreateRequest>;
+	/**
+	 * Identifies what the item asks for: the user's values, and the id and size of files. It does not depend on the body
+	 * that is built from them, and is known without reading a file. With a fallback model, it stays the same.
+	 */
+	digest?: string;
 	/** The request without its reference inputs, which are read only when it is built. */
 	draft?: CreateRequest;
 	/** The parameters of the request and the idempotency key before evaluation: the same in every attempt. */

@@ -11,11 +11,11 @@ const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
-		return `A retry sends it again, because On Uncertain Charge is Resubmit. To avoid a double charge, first look for the generation in the service’s app. If it exists, ${enter ?? 'get it with Wait for Completion, at no charge'}`;
+		return `A retry sends it again, because If the Response Is Lost is Send Again. To avoid a double charge, first look for the generation in the service’s app. If it exists, ${enter ?? 'get it with Wait for Completion, at no charge'}`;
 	}
 	const steps = row
 		? `2. If it exists, ${enter}. 3. If not, delete row ${row.id}. 4. Start a new execution`
-		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set On Uncertain Charge to Resubmit, save, and use “Retry with currently saved workflow”. All uncertain items of the step are sent again, so look for all of them first. 4. Set On Uncertain Charge back to Error. If the execution succeeded, it cannot be retried: run only this item in a new one';
+		: '2. If it exists, get it with Wait for Completion, at no charge. 3. If not, set If the Response Is Lost to Send Again, save, and use “Retry with currently saved workflow”. All uncertain items of the step are sent again, so look for all of them first. 4. Set If the Response Is Lost back to Fail the Item. If the execution succeeded, it cannot be retried: run only this item in a new one';
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 

@@ -65,12 +65,13 @@ export const imageFields: INodeProperties[] = [
 	...deliveryFields,
 	optionsField([
 		{
-			displayName: 'Edit Mode',
+			displayName: 'Kind of Edit',
 			name: 'editMode',
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. inpaint',
-			description: 'The kind of edit, for models that edit images',
+			description:
+				'What the model does with the reference images, such as inpaint; its documentation lists the words',
 		},
 		legacyInputImages,
 		{

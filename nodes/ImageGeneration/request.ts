@@ -1,12 +1,38 @@
 import { aspectRatio, integer, requiredText, size } from '../shared/form/checks';
-import { creationPlans, modelAndPrompt } from '../shared/form/creation';
-import { collection, readForm } from '../shared/form/form';
-import { checkedFields } from '../shared/form/parameters';
+import { creationPlans, sharedRequest } from '../shared/form/creation';
+import { readForm } from '../shared/form/form';
 import { referenceInputs } from '../shared/form/reference-inputs';
+import { requestedBy, type RequestField } from '../shared/form/request-fields';
 import type { Plan } from '../shared/form/plan-items';
 import { fetchableUrl, urlList } from '../shared/form/urls';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 import type { Step } from '../shared/step';
+
+/** The fields that are sent (spec 4.1). */
+const request: RequestField[] = [
+	...sharedRequest,
+	{ name: 'options.size', label: 'Size', wire: 'size', check: size },
+	{ name: 'options.editMode', label: 'Kind of Edit', wire: 'edit_mode', check: requiredText },
+	{
+		name: 'options.inputImages',
+		label: 'Input Image URLs: URL',
+		wire: 'input_images',
+		check: (label, value) => urlList(label, value, fetchableUrl),
+	},
+	{
+		name: 'aspectRatio',
+		label: 'Aspect Ratio',
+		wire: 'parameters.aspect_ratio',
+		check: aspectRatio,
+	},
+	{
+		name: 'options.negativePrompt',
+		label: 'Negative Prompt',
+		wire: 'parameters.negative_prompt',
+		check: requiredText,
+	},
+	{ name: 'options.seed', label: 'Seed', wire: 'parameters.seed', check: integer },
+];
 
 /**
  * Reads and validates one item's parameters (spec 4.1).
@@ -16,29 +42,11 @@ import type { Step } from '../shared/step';
  */
 export async function planImage(step: Step, itemIndex: number): Promise<Plan[]> {
 	const form = readForm(step, itemIndex, imageFields);
-	const options = collection(form, 'options');
-	const parameters = checkedFields({
-		aspect_ratio: [form.aspectRatio, (value) => aspectRatio('Aspect Ratio', value)],
-		negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
-		seed: [options.seed, (value) => integer('Seed', value)],
-	});
-	const body = {
-		...modelAndPrompt(form),
-		...checkedFields({
-			size: [options.size, (value) => size('Size', value)],
-			edit_mode: [options.editMode, (value) => requiredText('Edit Mode', value)],
-			input_images: [
-				options.inputImages,
-				(value) => urlList('Input Image URLs: URL', value, fetchableUrl),
-			],
-		}),
-		...(Object.keys(parameters).length > 0 && { parameters }),
-	};
-	const loadInputs = await referenceInputs(step, itemIndex, form);
 	return creationPlans(step, itemIndex, form, {
-		request: { type: 'image', body },
+		type: 'image',
+		requested: requestedBy(request, form),
 		defaultTimeout: IMAGE_TIMEOUT,
 		noun: 'Images',
-		loadInputs,
+		inputs: await referenceInputs(step, itemIndex, form),
 	});
 }

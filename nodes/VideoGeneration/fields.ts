@@ -49,10 +49,9 @@ export const videoFields: INodeProperties[] = [
 		displayName: 'Duration (Seconds)',
 		name: 'duration',
 		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 10 },
-		default: 4,
-		description:
-			'Length of the video in seconds, at most 4 to 10 depending on the model; {{ null }} as an expression lets the model decide',
+		typeOptions: { minValue: 0 },
+		default: 0,
+		description: 'Length of the video in seconds; with 0, the model decides',
 	},
 	{
 		displayName: 'Input Image',

@@ -4,19 +4,51 @@ import {
 	inlineSize,
 	integer,
 	invalid,
+	isSet,
 	oneOf,
 	requiredText,
 	RESOLUTIONS,
 } from '../shared/form/checks';
-import { creationPlans, modelAndPrompt } from '../shared/form/creation';
-import { collection, readForm, type Form } from '../shared/form/form';
-import { itemFile, knownSize, plainType } from '../shared/form/item-file';
-import { checkedFields, isSet } from '../shared/form/parameters';
+import { creationPlans, sharedRequest } from '../shared/form/creation';
+import { readForm, type Form } from '../shared/form/form';
+import { fileIdentity, itemFile, knownSize, plainType } from '../shared/form/item-file';
 import type { Plan } from '../shared/form/plan-items';
+import { requestedBy, type Requested, type RequestField } from '../shared/form/request-fields';
 import { signedFile } from '../shared/form/signed-file';
 import { urlList, webUrl } from '../shared/form/urls';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
 import type { Step } from '../shared/step';
+
+/** The fields that are sent (spec 4.2). */
+const request: RequestField[] = [
+	...sharedRequest,
+	{
+		name: 'resolution',
+		label: 'Resolution',
+		wire: 'resolution',
+		check: (label, value) => oneOf(label, value, RESOLUTIONS),
+	},
+	{ name: 'duration', label: 'Duration', wire: 'duration', check: duration },
+	{
+		name: 'options.fps',
+		label: 'Frames per Second',
+		wire: 'fps',
+		check: (label, value) => oneOf(label, value, FRAME_RATES),
+	},
+	{
+		name: 'options.negativePrompt',
+		label: 'Negative Prompt',
+		wire: 'negative_prompt',
+		check: requiredText,
+	},
+	{ name: 'options.seed', label: 'Seed', wire: 'seed', check: integer },
+	{
+		name: 'options.inputImages',
+		label: 'Input Image URLs: URL',
+		wire: 'input_images',
+		check: (label, value) => urlList(label, value, webUrl),
+	},
+];
 
 /**
  * Reads and validates one item's parameters (spec 4.2).
@@ -26,37 +58,29 @@ import type { Step } from '../shared/step';
  */
 export async function planVideo(step: Step, itemIndex: number): Promise<Plan[]> {
 	const form = readForm(step, itemIndex, videoFields);
-	const options = collection(form, 'options');
-	const body = {
-		...modelAndPrompt(form),
-		...checkedFields({
-			resolution: [form.resolution, (value) => oneOf('Resolution', value, RESOLUTIONS)],
-			duration: [form.duration, (value) => duration('Duration', value)],
-			fps: [options.fps, (value) => oneOf('Frames per Second', value, FRAME_RATES)],
-			image_url: [await startImage(step, itemIndex, form), (value) => value],
-			negative_prompt: [options.negativePrompt, (value) => requiredText('Negative Prompt', value)],
-			seed: [options.seed, (value) => integer('Seed', value)],
-			input_images: [
-				options.inputImages,
-				(value) => urlList('Input Image URLs: URL', value, webUrl),
-			],
-		}),
-	};
+	const { body, values } = requestedBy(request, form);
+	const image = await startImage(step, itemIndex, form);
 	return creationPlans(step, itemIndex, form, {
-		request: { type: 'video', body },
+		type: 'video',
+		requested: {
+			body: { ...body, ...image?.body },
+			values: { ...values, ...image?.values },
+		},
 		defaultTimeout: VIDEO_TIMEOUT,
 		noun: 'Videos',
 	});
 }
 
-const UPLOAD_INSTEAD =
-	'Or upload the file, for example with an S3 node, set Input Image to URL, and enter its URL.';
+const OTHER_WAYS =
+	'Or set Input Image to URL, and enter the URL of the picture: the output of Image Generation has one, {{ $json.url }}. Upload any other file first, for example with an S3 node.';
 
 /** The image to animate: its URL, or a file of the item, which the service fetches from n8n. `null`: none. */
-async function startImage(step: Step, itemIndex: number, form: Form) {
+async function startImage(step: Step, itemIndex: number, form: Form): Promise<Requested | null> {
 	const source = oneOf('Input Image', form.imageSource ?? 'url', ['url', 'binary'] as const);
 	if (source === 'url') {
-		return isSet(form.imageUrl) ? webUrl('Input Image URL', form.imageUrl) : null;
+		if (!isSet(form.imageUrl)) return null;
+		const url = webUrl('Input Image URL', form.imageUrl);
+		return { body: { image_url: url }, values: { imageUrl: url } };
 	}
 	const file = itemFile(step, itemIndex, form.imageBinaryField, 'Input Image');
 	const type = plainType(file);
@@ -64,5 +88,7 @@ async function startImage(step: Step, itemIndex: number, form: Form) {
 		throw invalid('Input Image', 'an image', type, 'Check which file Input Binary Field names.');
 	}
 	if (knownSize(file) === 0) inlineSize('Input Image', 0);
-	return await signedFile(step, file, 'Input Image', UPLOAD_INSTEAD);
+	const identity = fileIdentity(step, file);
+	const url = await signedFile(step, file, 'Input Image', OTHER_WAYS);
+	return { body: { image_url: url }, values: { imageBinaryField: identity } };
 }

@@ -31,10 +31,10 @@ const generationIdField: INodeProperties = {
 	displayName: 'Generation ID',
 	name: 'generationId',
 	type: 'string',
-	default: '={{ $json.generation?.id ?? $json.generation_id ?? $json.id }}',
-	required: true,
+	default: '',
 	placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
-	description: 'The ID that the Image Generation or Video Generation node returned',
+	description:
+		'The ID that Image Generation or Video Generation returned; if empty, it is taken from the input item',
 };
 
 /** In a tool, the agent gives the ID. n8n's editor writes the same when a user lets the model define a field. */

@@ -1,8 +1,8 @@
 import { looksLikeId } from '../../client/api/error-table';
 import { GenerationError } from '../../client/api/errors';
 import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
-import { generationId, oneOf } from '../shared/form/checks';
-import { collection, readForm } from '../shared/form/form';
+import { generationId, InvalidInputError, isSet, oneOf } from '../shared/form/checks';
+import { collection, readForm, type Form } from '../shared/form/form';
 import { requireIncludeOption } from '../shared/form/include-option';
 import { choiceOf, downloadTarget, waitingOf } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
@@ -51,10 +51,28 @@ function withId(error: unknown, id: string | null): unknown {
 function validId(step: Step, itemIndex: number): string | null {
 	try {
 		const form = readForm(step, itemIndex, ID_FIELDS);
-		return generationId('Generation ID', form.generationId);
+		return idOf(step, itemIndex, form);
 	} catch {
 		return null;
 	}
+}
+
+/**
+ * The generation ID of an item. An empty field takes it from the item: one of a node with Include Other Input Fields, a
+ * row of the data table, or the output of any other node. The `id` of the first two may be a number of their own.
+ */
+function idOf(step: Step, itemIndex: number, { generationId: given }: Form): string {
+	const label = 'Generation ID';
+	if (isSet(given)) return generationId(label, given);
+	const { generation, generation_id, id } = asRecord(step.items[itemIndex].json);
+	const found = [asRecord(generation).id, generation_id, id].find(
+		(each) => String(each ?? '').trim() !== '',
+	);
+	if (found !== undefined) return generationId(label, found);
+	throw new InvalidInputError(
+		'This item has no generation ID',
+		`${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
+	);
 }
 
 function validPlan(step: Step, itemIndex: number): Plan {
@@ -69,7 +87,7 @@ function validPlan(step: Step, itemIndex: number): Plan {
 		job: {
 			kind: 'collect',
 			itemIndex,
-			id: generationId('Generation ID', form.generationId),
+			id: idOf(step, itemIndex, form),
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			readiness: choiceOf(runOptions, 'readiness'),
 			...waitingOf(step, runOptions, WAIT_TIMEOUT),

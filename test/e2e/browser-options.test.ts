@@ -30,11 +30,15 @@ it('a user sets what a step generates, what it may cost and how it runs, and the
 		'Include Other Input Fields',
 	);
 	await editor.field('fileName').locator('input').fill('boat');
-	await editor.field('includeOtherFields').locator('.el-switch').click();
 	await editor.shoot('options');
 
 	await editor.addTo('Run Option', 'Limit New Generations', 'Retries of Failed Generations');
-	await editor.addTo('Run Option', 'Stop Below Balance', 'Fallback Models', 'While Waiting');
+	await editor.addTo(
+		'Run Option',
+		'Stop Below Balance',
+		'Fallback Models',
+		'Sleep During Long Batches',
+	);
 	await editor.field('maxNewGenerations').locator('input').fill('4');
 	await editor.field('retriesOnFailure').locator('input').fill('1');
 	await editor.field('minimumBalance').locator('input').fill('1');

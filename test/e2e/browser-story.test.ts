@@ -115,8 +115,8 @@ describe('a user of n8n', () => {
 		await editor.field('prompt').locator('textarea').fill(video);
 		await editor.addTo('Option', 'Idempotency Key');
 		await editor.field('idempotencyKey').locator('input').fill(videoKey);
-		await editor.addTo('Run Option', 'While Waiting');
-		await editor.choose('whileWaiting', /^Suspend/);
+		await editor.addTo('Run Option', 'Sleep During Long Batches');
+		await editor.choose('whileWaiting', /^Yes/);
 		await editor.closeNode();
 		await editor.part('execute-workflow-button').click();
 		await until('the video is submitted', () => books().liveChargesFor(video) === 1);

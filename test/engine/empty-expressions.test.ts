@@ -134,15 +134,20 @@ describe.each(fields)(
 				context: { code: 'invalid_input', itemIndex: 0 },
 			});
 			const [field] = error?.message.split(' could not') ?? [];
-			expect([label, 'Options', 'Run Options', 'Reference Images & Files']).toContain(field);
+			expect(field.replace('Reference File 1: ', '')).toBe(label);
 			expect(stage.arrived).toBe(0);
 		});
 
 		it.each(['={{ null }}', '={{ "" }}'])(
 			'that returns an empty value counts as an empty field: %s',
 			async (empty) => {
+				const limits = ['Minimum Balance', 'Stop Below Balance', 'Limit New Generations'];
 				if (required) expect((await run(empty))?.message).toMatch(/ is empty$/);
-				else if (label !== 'Minimum Balance') {
+				else if (limits.includes(label)) {
+					expect((await run(empty))?.message).toBe(
+						`${label} is empty for this item, so nothing would limit what is spent`,
+					);
+				} else {
 					const error = await run(empty);
 					expect(error?.context.code).not.toBe('invalid_input');
 				}

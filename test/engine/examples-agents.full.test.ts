@@ -35,7 +35,7 @@ describe('examples/mcp-server.json, called', () => {
 		);
 		expect(new Set([...again, ...others]).size).toBe(3);
 		expect(created()).toBe(3);
-		for (const { key } of rows()) expect(key).toMatch(/^logo-1-[\da-f]{32}$/);
+		for (const { key } of rows()) expect(key).toMatch(/^logo-1 [\da-f]{16}$/);
 	});
 
 	it('returns the same video if only the signature of its image URL differs', async () => {

@@ -36,7 +36,7 @@ const [image, video, wait] = [
 /** Switches and choices whose values are not sent. */
 const choices: Array<[string, NodeName, INodeParameters, good: unknown[], bad: unknown[]]> = [
 	...[image, video].map((node): (typeof choices)[number] => [
-		'Wait for Completion',
+		'Wait Until Ready',
 		node,
 		{ waitForCompletion: VALUE },
 		['false', false],
@@ -50,10 +50,16 @@ const choices: Array<[string, NodeName, INodeParameters, good: unknown[], bad: u
 		['yes', 1],
 	],
 	['On Timeout', video, runOption('onTimeout'), ['error', 'continue'], ['wait']],
-	['On Uncertain Charge', image, runOption('onUncertainCharge'), ['error', 'resubmit'], ['again']],
+	[
+		'If the Response Is Lost',
+		image,
+		runOption('onUncertainCharge'),
+		['error', 'resubmit'],
+		['again'],
+	],
 	['Mode', wait, { generationId: 'unknown', mode: VALUE }, ['check'], ['hope']],
 	...[wait, video].map((node): (typeof choices)[number] => [
-		'Readiness',
+		'How to Detect the End',
 		node,
 		{ generationId: 'unknown', ...runOption('readiness') },
 		['auto', 'status', 'outputUrl'],
@@ -141,11 +147,11 @@ export const checks: Check[] = [
 		node: video,
 		parameters: { duration: VALUE },
 		wire: 'duration',
-		good: [0.1, 0.5, 4, '4'],
-		as: [0.1, 0.5, 4, 4],
+		good: [0.1, 0.5, 4, '4', 0, '0', null, ''],
+		as: [0.1, 0.5, 4, 4, ...Array<undefined>(4).fill(undefined)],
 		bad: {
-			'Duration must be a number above 0': [0, '0', -1, 'long', '4s', '1,5', true],
-			'Duration must be at most 10': [10.01, 11, 1e9],
+			'Duration must be a number above 0': [-1],
+			'Duration must be a number': ['long', '4s', '1,5', true],
 		},
 	},
 	{
@@ -193,6 +199,32 @@ export const checks: Check[] = [
 		good: [2, '2', null],
 		bad: { 'Max Concurrent must be': [0, -1, 1.5, 'many'] },
 	},
+	...(
+		[
+			['Limit New Generations', 'maxNewGenerations'],
+			['Stop Below Balance', 'minimumBalance'],
+		] as const
+	).map(([field, name]) => ({
+		field,
+		node: image,
+		parameters: runOption(name),
+		good: [50, '60'],
+		bad: { [`${field} is empty for this item`]: ['', ' ', null], [`${field} must be`]: ['few'] },
+	})),
+	{
+		field: 'Number of Images',
+		node: image,
+		parameters: { numberOfOutputs: VALUE },
+		good: [1, '1', null],
+		bad: { 'Number of Images must be a whole number from 1 to 20, not': [0, 21, 25, 1.5] },
+	},
+	{
+		field: 'Retries of Failed Generations',
+		node: image,
+		parameters: runOption('retriesOnFailure'),
+		good: [0, 5, null],
+		bad: { 'Retries of Failed Generations must be a whole number from 0 to 5, not': [-1, 6, 12] },
+	},
 	{
 		field: 'Poll Interval',
 		node: image,
@@ -207,7 +239,7 @@ export const checks: Check[] = [
 		good: ['unknown', ' unknown ', 'a/b', '...', 'a.b'],
 		as: ['unknown', 'unknown', 'a/b', '...', 'a.b'],
 		bad: {
-			'Generation ID is empty': ['', '  ', null],
+			'This item has no generation ID': ['', '  ', null],
 			'Generation ID must be the ID of a generation': ['.', '..', 'a'.repeat(501), '\ud800'],
 		},
 	},

@@ -57,7 +57,7 @@ describe('Key Scope', () => {
 
 	it('with broken characters is an error before anything is sent', async () => {
 		const { error } = await run('the-workflow', scoped('a\ud83d'));
-		expect(error?.message).toContain('Key Scope');
+		expect(error?.message).toContain('Share Keys Under a Name');
 		expect(stage.arrived).toBe(0);
 	});
 
@@ -172,7 +172,7 @@ describe('Key Scope', () => {
 	])('that is %s is an error, and nothing is sent', async (_, name) => {
 		const ran = await run('the-workflow', scoped(name));
 		expect(ran.error).toMatchObject({
-			message: expect.stringContaining('Key Scope') as string,
+			message: expect.stringContaining('Share Keys Under a Name') as string,
 			context: { code: 'invalid_input', itemIndex: 0 },
 		});
 		expect(stage.arrived).toBe(0);
@@ -181,7 +181,9 @@ describe('Key Scope', () => {
 	it('must be the same for all items of a step', async () => {
 		const ran = await run('the-workflow', scoped('={{ $json.key }}'));
 		expect(ran.error).toMatchObject({
-			message: expect.stringContaining('Key Scope must be the same for all items') as string,
+			message: expect.stringContaining(
+				'Share Keys Under a Name must be the same for all items',
+			) as string,
 			context: { code: 'invalid_input', itemIndex: 1 },
 		});
 		expect(stage.arrived).toBe(0);

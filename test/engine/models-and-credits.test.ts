@@ -133,7 +133,11 @@ describe('Generation Credits', () => {
 		// The account is the same for both.
 		expect(paths()).toEqual(['GET /v1/credits/balance']);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^12,345 credits .* 2 items/) as string },
+			{
+				message: expect.stringMatching(
+					/^The account has 12,345 credits\. .* these 2 items will cost\.$/,
+				) as string,
+			},
 		]);
 	});
 
@@ -146,7 +150,7 @@ describe('Generation Credits', () => {
 		const settings = { onError: 'continueErrorOutput' as const };
 		const run = await stage.run('generationCredits', parameters, { items, settings });
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^100,000 credits/) as string },
+			{ message: expect.stringMatching(/^The account has 100,000 credits/) as string },
 		]);
 		const poor = await stage.run('generationCredits', parameters, {
 			items,
@@ -200,23 +204,28 @@ describe('Generation Credits', () => {
 
 	it('continues at the minimum balance, or without a minimum', async () => {
 		stage.sandbox.service.accounts.setCredits('main', 100);
-		for (const minimumBalance of [100, 0, '']) {
-			const run = await stage.run('generationCredits', { options: { minimumBalance } });
+		for (const options of [{ minimumBalance: 100 }, { minimumBalance: 0 }, {}]) {
+			const run = await stage.run('generationCredits', { options });
 			expect(run.output('Step')).toMatchObject([{ json: { balance: 100 } }]);
 		}
 	});
 
-	it.each(['={{ undefined }}', '={{ $json.budget.least }}', '={{ null }}', '={{ "" }}', '= '])(
-		'fails safe if the expression for the minimum balance is empty: %s',
-		async (minimumBalance) => {
-			const run = await stage.run('generationCredits', { options: { minimumBalance } });
-			expect(run.error).toMatchObject({
-				message: expect.stringContaining('Minimum Balance'),
-				context: { itemIndex: 0, code: 'invalid_input' },
-			});
-			expect(stage.arrived).toBe(0);
-		},
-	);
+	it.each([
+		'={{ undefined }}',
+		'={{ $json.budget.least }}',
+		'={{ null }}',
+		'={{ "" }}',
+		'= ',
+		'',
+		null,
+	])('fails safe if the minimum balance is empty: %s', async (minimumBalance) => {
+		const run = await stage.run('generationCredits', { options: { minimumBalance } });
+		expect(run.error).toMatchObject({
+			message: expect.stringContaining('Minimum Balance'),
+			context: { itemIndex: 0, code: 'invalid_input' },
+		});
+		expect(stage.arrived).toBe(0);
+	});
 
 	it('rejects a minimum that is not a number before anything is sent', async () => {
 		const run = await stage.run('generationCredits', { options: { minimumBalance: 'some' } });

@@ -89,9 +89,9 @@ describe('the request of an image', () => {
 		const parameters = {
 			...capable,
 			...input(
-				{ source: 'data', type: '', data: picture },
-				{ source: 'data', type: '', data: sound },
-				{ source: 'data', type: 'video', data: picture },
+				{ source: 'url', type: '', url: picture },
+				{ source: 'url', type: '', url: sound },
+				{ source: 'url', type: 'video', url: picture },
 			),
 		};
 		await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
@@ -104,7 +104,7 @@ describe('the request of an image', () => {
 
 	it('removes line breaks from data URIs before it sends them', async () => {
 		const data = 'data:image/png;base64,\niVBORw0K\r\nGgo=\n';
-		const parameters = { ...capable, ...input({ source: 'data', type: '', data }) };
+		const parameters = { ...capable, ...input({ source: 'url', type: '', url: data }) };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
 		expect(run.error).toBeUndefined();
 		const [reference] = stage.bodies[0].inputs as IDataObject[];
@@ -176,10 +176,10 @@ describe('the request of a video', () => {
 		expect(stage.bodies).toMatchObject([{ image_url: urls[0], input_images: [urls[1]] }]);
 	});
 
-	it('asks for 4 seconds and leaves everything else to the model by default', async () => {
+	it('leaves everything to the model by default', async () => {
 		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
 		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
-		expect(stage.bodies).toEqual([{ model: 'lumen-loop', prompt: 'A wave', duration: 4 }]);
+		expect(stage.bodies).toEqual([{ model: 'lumen-loop', prompt: 'A wave' }]);
 	});
 
 	it.each([

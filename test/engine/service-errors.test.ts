@@ -55,7 +55,7 @@ const rows: Array<[status: number, code: string, title: RegExp, Cause?]> = [
 	],
 	[409, 'generation_in_progress', /conflicting generation/],
 	[413, 'payload_too_large', /too large/],
-	[422, 'unsupported_parameter', / does not support Edit Mode$/, options('editMode', 'inpaint')],
+	[422, 'unsupported_parameter', / does not support Kind of Edit$/, options('editMode', 'inpaint')],
 	[
 		429,
 		'CONCURRENCY_LIMIT_REACHED',

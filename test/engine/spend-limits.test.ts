@@ -84,8 +84,8 @@ describe('Limit New Generations', () => {
 	it.each([
 		['invalid', -1, ['invalid_input', 'made', 'generation_limit_reached']],
 		['undefined', undefined, ['invalid_input', 'made', 'generation_limit_reached']],
-		['null', null, ['made', 'generation_limit_reached', 'generation_limit_reached']],
-		['empty', '', ['made', 'generation_limit_reached', 'generation_limit_reached']],
+		['null', null, ['invalid_input', 'made', 'generation_limit_reached']],
+		['empty', '', ['invalid_input', 'made', 'generation_limit_reached']],
 	])('applies even if that of the first item is %s', async (_, first, expected) => {
 		const parameters = withRuns({ maxNewGenerations: '={{ $json.most }}', maxConcurrent: 1 });
 		const run = await stage.run('imageGeneration', parameters, {

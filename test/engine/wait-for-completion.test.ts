@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { FaultAction } from '../../sandbox/faults';
 import { bareNode } from '../../tools/engine/bare-node';
@@ -105,6 +105,34 @@ describe('Wait for Completion', () => {
 			expect(sha256(await run.binary(field))).toBe(sha256(await stage.served(ids[index])));
 		}
 		expect(stage.sandbox.books.totals).toMatchObject({ created: 2, charged: 2 });
+	});
+
+	it.each<[string, (id: string) => IDataObject]>([
+		['the output of another node', (id) => ({ id })],
+		['one that includes other input fields', (id) => ({ id: 'row 7', generation: { id } })],
+		['a row of media_generations', (id) => ({ id: 7, key: 'sku-1', generation_id: id })],
+		[
+			'a row, before one that includes other fields',
+			(id) => ({ id: 7, generation_id: 'another', generation: { id } }),
+		],
+		['one whose generation is unknown', (id) => ({ id, generation_id: ' ', generation: null })],
+	])('takes the ID from the item if its field is empty: %s', async (_, itemOf) => {
+		const [id] = await madeBefore(stage, '[seconds: 0] a boat');
+		const parameters = { generationId: '={{ $json.mine ?? "" }}', downloadOutput: false };
+		for (const chosen of [parameters, { downloadOutput: false }]) {
+			const run = await stage.run('waitForCompletion', chosen, { items: [itemOf(id)] });
+			expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
+		}
+	});
+
+	it('says where it has looked for an ID', async () => {
+		const run = await stage.run('waitForCompletion', {}, { items: [{ sku: 'B-1' }] });
+		expect(run.error).toMatchObject({
+			message: 'This item has no generation ID',
+			description: expect.stringContaining('generation.id, generation_id and id') as string,
+			context: { code: 'invalid_input', itemIndex: 0 },
+		});
+		expect(stage.arrived).toBe(0);
 	});
 
 	it('returns a finished generation without waiting, at no charge', async () => {

@@ -155,7 +155,6 @@ describe('a form shows', () => {
 	it.each([
 		['url', 'url'],
 		['binary', 'binaryPropertyName'],
-		['data', 'data'],
 	])('for a reference input from %s: %s', (source, field) => {
 		const node = nodeNamed('imageGeneration');
 		const inputs = node.description.properties.find(({ name }) => name === 'referenceInputs');
@@ -189,6 +188,12 @@ it('the aspect ratio of an image accepts values that are not in the list', () =>
 	expect(ratio?.allowArbitraryValues).toBe(true);
 });
 
+it('no number field has a maximum: n8n would drop the digits that are too much, and 12 would become 1', () => {
+	const texts = JSON.stringify(ownNodes.map(({ description }) => description.properties));
+	expect(texts).toContain('minValue');
+	expect(texts).not.toContain('maxValue');
+});
+
 it('n8n shows the duration of a video as 4, not as 4.00', () => {
 	const { properties } = nodeNamed('videoGeneration').description;
 	const duration = properties.find(({ name }) => name === 'duration');
@@ -214,7 +219,6 @@ it('required fields are marked: n8n asks for them before it runs a node', () => 
 	expect(Object.fromEntries(required)).toEqual({
 		imageGeneration: ['model', 'prompt'],
 		videoGeneration: ['model', 'prompt', 'imageBinaryField'],
-		waitForCompletion: ['generationId'],
 		generationModels: ['modelId'],
 	});
 });

@@ -66,6 +66,12 @@ describe('the texts of the forms', () => {
 		expect(own.filter(([, text]) => /\b(slots?|prompt)\b/i.test(text))).toEqual([]);
 	});
 
+	it('name the toggle of the creating nodes differently from the node Wait for Completion', () => {
+		const names = fields.map(({ displayName }) => displayName);
+		const nodes = ownNodes.map(({ description }) => description.displayName);
+		expect(names.filter((name) => nodes.includes(name))).toEqual([]);
+	});
+
 	it('give an example in every placeholder of a text field', () => {
 		const fields = texts.filter(([path]) => path.endsWith('.placeholder'));
 		const prompts = fields.filter(([, text]) => !/^(e\.g\. |Add |Select )/.test(text));

@@ -1,5 +1,12 @@
 import { FreshValue } from '../../../client/api/fresh-value';
-import { InvalidInputError, invalid, number, toPlainValue, undefinedExpression } from './checks';
+import {
+	InvalidInputError,
+	invalid,
+	isObject,
+	number,
+	toPlainValue,
+	undefinedExpression,
+} from './checks';
 
 type Fields = Record<string, unknown>;
 
@@ -9,13 +16,12 @@ const FIELD = 'Additional Body Fields';
 const RESERVED = new Set(['model', 'prompt', 'inputs']);
 
 /**
- * Returns a request body with additional fields. Nested objects are merged.
+ * Returns the additional fields of a request.
  *
- * @param body the body that the form describes
  * @param value a JSON object, as text or parsed
- * @throws InvalidInputError if it is no JSON object, contains `undefined`, or sets a field that the form sets too
+ * @throws InvalidInputError if it is no JSON object, contains `undefined`, or sets a field that only the form may set
  */
-export function withAdditionalFields(body: object, value: unknown): object {
+export function additionalFields(value: unknown): Fields {
 	const added = parsed(value);
 	if (Object.hasOwn(added, 'n')) throw severalOutputs();
 	const reserved = Object.keys(added).find((name) => RESERVED.has(name));
@@ -25,6 +31,16 @@ export function withAdditionalFields(body: object, value: unknown): object {
 			'Use the field of the form for it, and remove it from Additional Body Fields.',
 		);
 	}
+	return added;
+}
+
+/**
+ * Returns a request body with additional fields. Nested objects are merged.
+ *
+ * @param body the body that the form describes
+ * @throws InvalidInputError if they set a field that the form sets too
+ */
+export function withAdditionalFields(body: object, added: Fields): object {
 	return merged('', body as Fields, added);
 }
 
@@ -119,9 +135,4 @@ function plain(path: string, value: unknown): unknown {
 
 function notJson(field: string, value: unknown): InvalidInputError {
 	return invalid(field, 'a value of JSON', value);
-}
-
-/** True for an object that is no list. */
-export function isObject(value: unknown): value is Fields {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

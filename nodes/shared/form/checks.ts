@@ -23,8 +23,6 @@ const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
 export const FRAME_RATES = [12, 24, 30];
 export const INPUT_TYPES = ['image', 'video', 'audio'];
-/** Maximum length of a video, in seconds. A model may allow less (spec 8). */
-const MAX_DURATION = 10;
 
 /**
  * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
@@ -119,6 +117,36 @@ export function requireEvaluated(field: string, written: unknown): void {
 	);
 }
 
+/** True for an object that is no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True if an optional field has a value. Empty fields are not sent. */
+export function isSet(value: unknown): boolean {
+	return value !== undefined && value !== null;
+}
+
+/**
+ * The number of a spending limit; `null` if the option is not there.
+ *
+ * @param options the collection with the option
+ * @throws InvalidInputError if it is empty: the step would run unguarded
+ */
+export function limitOption(
+	field: string,
+	options: Record<string, unknown>,
+	name: string,
+	check: (field: string, value: unknown) => number,
+): number | null {
+	if (!(name in options)) return null;
+	if (isSet(options[name])) return check(field, options[name]);
+	throw new InvalidInputError(
+		`${field} is empty for this item, so nothing would limit what is spent`,
+		`Enter a number in ${field}, check its expression, or remove the option.`,
+	);
+}
+
 /** Requires non-empty text. A number becomes text; a boolean, NaN or Infinity is rejected. */
 export function requiredText(field: string, value: unknown): string {
 	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
@@ -175,12 +203,10 @@ export function positive(field: string, value: unknown, least?: number): number 
 	return checkedNumber(field, value, expected, isPositive);
 }
 
-/** Length of a video in seconds: positive, at most 10. The model's own maximum may be lower (spec 8). */
-export function duration(field: string, value: unknown): number {
-	const seconds = positive(field, value);
-	if (seconds <= MAX_DURATION) return seconds;
-	const advice = `Change ${field}. The maximum varies by model, between 4 and ${MAX_DURATION} seconds.`;
-	throw invalid(field, `at most ${MAX_DURATION}`, value, advice);
+/** Length of a video in seconds; `null` for 0, which lets the model decide. Its maximum varies by model (spec 8). */
+export function duration(field: string, value: unknown): number | null {
+	const seconds = number(field, value);
+	return seconds === 0 ? null : positive(field, seconds);
 }
 
 function checkedNumber(

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-import { undefinedPart } from './checks';
+import { isObject, undefinedPart } from './checks';
 import type { Step } from '../step';
 
 /** An item of a step, for which expressions are evaluated. */
@@ -105,46 +105,67 @@ function expressionsIn(written: unknown): string[] {
 	return found[0] === written.slice(1) ? [] : found;
 }
 
-/**
- * Requires that each expression in a text has a value. n8n leaves out an undefined part, and the request would be charged
- * without it.
- *
- * @param label the field's name for users
- * @param written the parameter before evaluation
- * @throws InvalidInputError
- */
-export function requireParts(
-	at: At,
-	field: INodeProperties,
-	label: string,
-	written: unknown,
-): void {
-	if (typeof written === 'string') return requireDefined(at, label, written, field.type === 'json');
-	if (typeof written !== 'object' || written === null) return;
-	const inside = written as Record<string, unknown>;
-	switch (field.type) {
-		case 'resourceLocator':
-			return requireDefined(at, label, inside.value);
-		case 'collection':
-			return requireFields(at, field.options as INodeProperties[], '', inside);
-		case 'fixedCollection':
-			for (const { name, displayName, values } of field.options as INodePropertyCollection[]) {
-				const entries = [inside[name] ?? []].flat() as Array<Record<string, unknown>>;
-				entries.forEach((entry, index) => {
-					requireFields(at, values, `${displayName} ${index + 1}: `, entry);
-				});
-			}
-	}
+/** A part of a form with a value of its own: a field, an option of a collection, or a field of a list's entry. */
+export interface Leaf {
+	field: INodeProperties;
+	/** Its name for users. */
+	label: string;
+	/** Its path among the parameters. */
+	path: string;
+	/** Its value before evaluation. */
+	written: unknown;
 }
 
-function requireFields(
-	at: At,
+/**
+ * The parts of a field that are written. A collection that one expression returns is a single part.
+ *
+ * @param written the parameter before evaluation
+ */
+export function leavesOf(field: INodeProperties, written: unknown): Leaf[] {
+	const { name: path, displayName: label, type, options = [] } = field;
+	if (isObject(written) && type === 'collection') {
+		return inside(options as INodeProperties[], written, `${path}.`, '');
+	}
+	if (isObject(written) && type === 'fixedCollection') {
+		return (options as INodePropertyCollection[]).flatMap(({ name, displayName, values }) =>
+			[written[name] ?? []]
+				.flat()
+				.flatMap((entry, index) =>
+					isObject(entry)
+						? inside(values, entry, `${path}.${name}[${index}].`, `${displayName} ${index + 1}: `)
+						: [],
+				),
+		);
+	}
+	const picked = isObject(written) && type === 'resourceLocator' ? written.value : written;
+	return [{ field, label, path, written: picked }];
+}
+
+function inside(
 	fields: INodeProperties[],
-	prefix: string,
 	written: Record<string, unknown>,
-): void {
-	for (const field of fields) {
-		requireParts(at, field, `${prefix}${field.displayName}`, written[field.name]);
+	path: string,
+	prefix: string,
+): Leaf[] {
+	const named = fields.filter(({ name }) => name in written);
+	return named.map((field) => ({
+		field,
+		label: `${prefix}${field.displayName}`,
+		path: `${path}${field.name}`,
+		written: written[field.name],
+	}));
+}
+
+/**
+ * Requires that each expression in a field has a value. n8n leaves out an undefined part, and the request would be charged
+ * without it.
+ *
+ * @param written the parameter before evaluation
+ * @throws InvalidInputError that names the part of the field
+ */
+export function requireParts(at: At, field: INodeProperties, written: unknown): void {
+	for (const leaf of leavesOf(field, written)) {
+		requireDefined(at, leaf.label, leaf.written, leaf.field.type === 'json');
 	}
 }
 

@@ -62,14 +62,14 @@ export function numberOfOutputsField(noun: string): INodeProperties {
 		displayName: `Number of ${noun}`,
 		name: 'numberOfOutputs',
 		type: 'number',
-		typeOptions: { minValue: 1, maxValue: MOST_OUTPUTS, numberPrecision: 0 },
+		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 1,
 		description: `How many ${noun.toLowerCase()} to create for each input item (1 to ${MOST_OUTPUTS}), each charged and returned as its own item`,
 	};
 }
 
 const waitField: INodeProperties = {
-	displayName: 'Wait for Completion',
+	displayName: 'Wait Until Ready',
 	name: 'waitForCompletion',
 	type: 'boolean',
 	default: true,
@@ -151,7 +151,7 @@ const additionalFieldsOption: INodeProperties = {
 	default: '{}',
 	placeholder: 'e.g. {"style": "watercolor"}',
 	description:
-		'Parameters of the model that this form does not have; they are added to the request body',
+		'Settings of the model that this form does not have, with the names in its documentation',
 };
 
 const idempotencyKeyOption: INodeProperties = {
@@ -162,17 +162,26 @@ const idempotencyKeyOption: INodeProperties = {
 	placeholder: 'e.g. {{ $json.sku }}, as an expression',
 	description:
 		'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
-	hint: 'A changed prompt returns the old output. For a new one, use {{ $json.id }}-{{ $json.prompt.hash() }}',
+	hint: 'A changed prompt returns the old output, unless New Output If the Request Changes is on',
+};
+
+const newOnChangeOption: INodeProperties = {
+	displayName: 'New Output If the Request Changes',
+	name: 'newOnChange',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether an item whose prompt, model or other settings have changed is created and charged again, instead of reusing its old output',
 };
 
 const keyScopeOption: INodeProperties = {
-	displayName: 'Key Scope',
+	displayName: 'Share Keys Under a Name',
 	name: 'keyScope',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. product photos',
 	description:
-		'Nodes of this type with the same Key Scope share their idempotency keys; if empty, this node shares them with none',
+		'With the same name here, nodes in other or copied workflows reuse each other’s outputs; if empty, the keys count for this node only',
 };
 
 /** The binary field of a downloaded output, unless the user names another one. */
@@ -215,7 +224,7 @@ export const includeOptions: INodeProperties[] = [
 		displayName: 'Include Other Input Fields',
 		name: 'includeOtherFields',
 		type: 'boolean',
-		default: false,
+		default: true,
 		description:
 			'Whether to return the input item with all its fields and files, and add the generation in a field of its own',
 		displayOptions: { hide: notAsTool },
@@ -227,7 +236,7 @@ export const includeOptions: INodeProperties[] = [
 		default: GENERATION_FIELD,
 		placeholder: 'e.g. generation',
 		description:
-			'Name of the field for the generation, if Include Other Input Fields is on; a field of the same name is replaced',
+			'With Include Other Input Fields, the output’s ID, status and URL are together in this field, which replaces one of the same name',
 		displayOptions: { hide: notAsTool },
 	},
 ];
@@ -238,6 +247,7 @@ export const creatingOptions: INodeProperties[] = [
 	...includeOptions,
 	...fileOptions('prompt'),
 	idempotencyKeyOption,
+	newOnChangeOption,
 	keyScopeOption,
 	negativePromptOption,
 	seedOption,

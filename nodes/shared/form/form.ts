@@ -2,7 +2,7 @@ import type { IBinaryData, INodeProperties, INodePropertyCollection } from 'n8n-
 
 import { inTitle } from '../../../client/api/errors';
 import { InvalidInputError, undefinedExpression, requireEvaluated, toPlainValue } from './checks';
-import { requireParts } from './expressions';
+import { leavesOf, requireParts, type Leaf } from './expressions';
 import type { Step } from '../step';
 
 /** The values of a form for one item, by field name. `null` means that the field is empty. */
@@ -32,12 +32,20 @@ export function readForm(step: Step, itemIndex: number, fields: INodeProperties[
 function evaluate(step: Step, itemIndex: number, field: INodeProperties): unknown {
 	const written = step.node.parameters[field.name];
 	requireEvaluated(field.displayName, written);
-	requireParts({ step, itemIndex }, field, field.displayName, written);
+	requireParts({ step, itemIndex }, field, written);
 	try {
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return step.parameter(field.name, itemIndex, field.default);
 	} catch (error) {
-		return notEvaluated(field.displayName, error);
+		const fails = ({ path }: Leaf) => {
+			try {
+				step.parameter(path, itemIndex, null);
+				return false;
+			} catch {
+				return true;
+			}
+		};
+		return notEvaluated(leavesOf(field, written).find(fails)?.label ?? field.displayName, error);
 	}
 }
 

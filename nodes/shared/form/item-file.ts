@@ -2,6 +2,7 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
+import { digest } from '../../../client/orders/table';
 import { InvalidInputError, requiredText } from './checks';
 import { isFile } from './form';
 import { isAfterSleep, type Step } from '../step';
@@ -68,6 +69,20 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 	if (id === undefined || id === file.id || !isAfterSleep(step)) return file;
 	const renamed = await toResult(async () => await step.n8n.helpers.getBinaryMetadata(id));
 	return renamed.ok ? { ...file, id } : file;
+}
+
+/** The field in which a file that was stored for its URL keeps the digest of its data: each run stores it anew. */
+export const CONTENT_DIGEST = 'contentDigest';
+
+/**
+ * Identifies a file in the digest of a request: by its id and size in n8n's storage, or by its data if only the item has
+ * it. The same in every attempt of the step, and after a sleep.
+ */
+export function fileIdentity(step: Step, file: IBinaryData): object {
+	const known = file[CONTENT_DIGEST];
+	if (known !== undefined) return { data: known };
+	const id = lastingId(step, file);
+	return id ? { id, bytes: file.bytes ?? null } : { data: digest(file.data) };
 }
 
 /** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */

@@ -8,8 +8,13 @@ import type { Step } from '../step';
 /** The name that idempotency keys belong to, instead of a node of a workflow. */
 
 const NAME = 'keyScope';
-const LABEL = 'Key Scope';
-const FIELD = { type: 'string' } as INodeProperties;
+const LABEL = 'Share Keys Under a Name';
+const FIELD = {
+	displayName: LABEL,
+	name: NAME,
+	type: 'string',
+	default: '',
+} satisfies INodeProperties;
 
 /** The table shows the name in a column, and a longer one is no name. */
 const LONGEST_SCOPE = 100;
@@ -49,7 +54,7 @@ function firstValid(step: Step): string | null {
 	const items = step.items.length;
 	for (let itemIndex = 0; itemIndex < items; itemIndex++) {
 		try {
-			requireParts({ step, itemIndex }, FIELD, LABEL, written);
+			requireParts({ step, itemIndex }, FIELD, written);
 			const value: unknown = optionByPath(step, itemIndex, 'options', NAME);
 			if (value !== undefined) return keyScopeOf(value);
 		} catch {

@@ -3,7 +3,7 @@ import { jsonStringify } from 'n8n-workflow';
 import type { CreateJob, Job } from '../../../client/jobs/job';
 import { truncate } from '../../../client/text';
 import { runsAsTool } from '../execution';
-import { InvalidInputError, integerWithin, oneOf, positive, requiredText } from './checks';
+import { InvalidInputError, integerWithin, isSet, oneOf, positive, requiredText } from './checks';
 import { missingReferences, partsOf, sourcesOf, type At } from './expressions';
 import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
@@ -37,6 +37,7 @@ const NOT_REQUESTED: ReadonlySet<string> = new Set([
 	'binaryPropertyName',
 	'fileName',
 	'idempotencyKey',
+	'newOnChange',
 	'keyScope',
 	'runOptions',
 	'batchRole',
@@ -137,9 +138,9 @@ function asText(value: object): string {
 /** The options with a fixed set of values, the default first. */
 const CHOICES = {
 	onTimeout: { field: 'On Timeout', values: ['error', 'continue'] },
-	onUncertainCharge: { field: 'On Uncertain Charge', values: ['error', 'resubmit'] },
-	readiness: { field: 'Readiness', values: ['auto', 'status', 'outputUrl'] },
-	whileWaiting: { field: 'While Waiting', values: ['poll', 'suspend'] },
+	onUncertainCharge: { field: 'If the Response Is Lost', values: ['error', 'resubmit'] },
+	readiness: { field: 'How to Detect the End', values: ['auto', 'status', 'outputUrl'] },
+	whileWaiting: { field: 'Sleep During Long Batches', values: ['poll', 'suspend'] },
 } as const;
 
 /**
@@ -257,25 +258,4 @@ function textList(field: string, value: unknown): string[] {
 	return parts
 		.filter((part) => String(part ?? '').trim() !== '')
 		.map((part) => requiredText(field, part));
-}
-
-/** True if an optional field has a value. Empty fields are not sent. */
-export function isSet(value: unknown): boolean {
-	return value !== undefined && value !== null;
-}
-
-/** The fields that have a value, validated, under their names in the request. Empty lists are dropped. */
-export function checkedFields(
-	entries: Record<string, [value: unknown, check: (value: unknown) => unknown]>,
-): Record<string, unknown> {
-	return Object.fromEntries(
-		Object.entries(entries)
-			.filter(([, [value]]) => isSet(value))
-			.map(([name, [value, check]]) => [name, check(value)])
-			.filter(([, checked]) => !isEmptyList(checked)),
-	);
-}
-
-function isEmptyList(value: unknown): boolean {
-	return Array.isArray(value) && value.length === 0;
 }

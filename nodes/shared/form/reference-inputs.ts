@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { FreshValue } from '../../../client/api/fresh-value';
 import { toResult } from '../../../client/async';
+import { digest } from '../../../client/orders/table';
 import {
 	InvalidInputError,
 	dataUri,
@@ -10,9 +11,9 @@ import {
 	isTooLargeInline,
 	oneOf,
 } from './checks';
-import { collection, readForm, type Form } from './form';
+import { collection, type Form } from './form';
 import { notAsTool } from './fields';
-import { asStoredNow, itemFile, knownSize, plainType, unreadable } from './item-file';
+import { asStoredNow, fileIdentity, itemFile, knownSize, plainType, unreadable } from './item-file';
 import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
 import type { Step } from '../step';
@@ -30,8 +31,11 @@ const inputFields: INodeProperties[] = [
 				description: 'A file of the input item',
 				displayOptions: { hide: notAsTool },
 			},
-			{ name: 'Data URI', value: 'data', description: 'Base64 data in this field' },
-			{ name: 'URL', value: 'url', description: 'A file that the service downloads' },
+			{
+				name: 'URL',
+				value: 'url',
+				description: 'A file that the service downloads, or a data URI',
+			},
 		],
 		default: 'url',
 	},
@@ -58,7 +62,7 @@ const inputFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. https://example.com/sketch.png',
-		description: 'HTTPS URL of the file',
+		description: 'HTTPS URL of the file, or the file itself as a base64 data URI of at most 4.5 MB',
 		displayOptions: { show: { source: ['url'] } },
 	},
 	{
@@ -70,15 +74,6 @@ const inputFields: INodeProperties[] = [
 		placeholder: 'e.g. data',
 		hint: 'The name of the input binary field with the file; above 4.5 MB, the service fetches it from n8n, which then needs a public https address',
 		displayOptions: { show: { source: ['binary'] } },
-	},
-	{
-		displayName: 'Data URI',
-		name: 'data',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. data:image/png;base64,iVBORw0…',
-		description: 'The file as a base64 data URI, at most 4.5 MB when decoded',
-		displayOptions: { show: { source: ['data'] } },
 	},
 ];
 
@@ -108,82 +103,75 @@ interface WireInput {
 }
 
 const OTHER_SOURCES =
-	'For a file that is not on the web, choose the source Binary Field or Data URI.';
+	'For a file that is not on the web, choose the source Binary Field, or enter a data URI.';
 
-/** Loads the validated inputs of an item. Called when the item's request is due. */
-type LoadInputs = () => Promise<WireInput[]>;
-type LoadInput = () => Promise<WireInput>;
+/** A checked reference input. */
+interface Input {
+	/** Identifies it in the digest of the request. */
+	identity: object;
+	/** Reads it when the request is due. */
+	load: () => Promise<WireInput>;
+}
+
+/** The checked reference inputs of an item. */
+export interface Inputs {
+	identity: object[];
+	load: () => Promise<WireInput[]>;
+}
 
 /**
  * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet, and inline data
  * is not kept in memory.
  *
  * @param form the evaluated form of the item
- * @returns a function that loads the inputs when the request is due
  * @throws InvalidInputError
  */
-export async function referenceInputs(
-	step: Step,
-	itemIndex: number,
-	form: Form,
-): Promise<LoadInputs> {
-	const loaders: LoadInput[] = [];
-	for (const [index, entry] of entriesOf(form).entries()) {
-		loaders.push(await checkedInput(step, itemIndex, entry, index));
+export async function referenceInputs(step: Step, itemIndex: number, form: Form): Promise<Inputs> {
+	const entries = (collection(form, 'referenceInputs').input ?? []) as Form[];
+	const inputs: Input[] = [];
+	for (const [index, entry] of entries.entries()) {
+		inputs.push(await checkedInput(step, itemIndex, entry, `Reference File ${index + 1}`));
 	}
-	return async () => {
-		const inputs: WireInput[] = [];
-		// Sequential, because a large file is in memory twice while it is encoded.
-		for (const load of loaders) inputs.push(await load());
-		return inputs;
+	return {
+		identity: inputs.map(({ identity }) => identity),
+		load: async () => {
+			const loaded: WireInput[] = [];
+			// Sequential, because a large file is in memory twice while it is encoded.
+			for (const { load } of inputs) loaded.push(await load());
+			return loaded;
+		},
 	};
-}
-
-function entriesOf(form: Form): Form[] {
-	return (collection(form, 'referenceInputs').input ?? []) as Form[];
 }
 
 async function checkedInput(
 	step: Step,
 	itemIndex: number,
-	{ source, type, url, binaryPropertyName, data }: Form,
-	index: number,
-): Promise<LoadInput> {
-	const field = `Reference File ${index + 1}`;
-	switch (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary', 'data'] as const)) {
-		case 'binary':
-			return await binaryInput(step, itemIndex, binaryPropertyName, type, field);
-		case 'data':
-			return inlineInput(step, itemIndex, index, data, type, field);
-		default: {
-			const input: WireInput = {
-				type: inputType(field, type ?? 'image'),
-				source: 'url',
-				value: fetchableUrl(`${field}: URL`, url, OTHER_SOURCES),
-			};
-			return async () => input;
-		}
+	{ source, type, url, binaryPropertyName }: Form,
+	field: string,
+): Promise<Input> {
+	if (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary'] as const) === 'binary') {
+		return await binaryInput(step, itemIndex, binaryPropertyName, type, field);
 	}
+	const label = `${field}: URL`;
+	return typeof url === 'string' && /^\s*data:/i.test(url)
+		? inlineInput(label, url, type, field)
+		: urlInput(fetchableUrl(label, url, OTHER_SOURCES), type, field);
 }
 
-/**
- * The data is read again when the request is due. Otherwise the plan of each item would hold megabytes of
- * inline data.
- */
-function inlineInput(
-	step: Step,
-	itemIndex: number,
-	index: number,
-	data: unknown,
-	type: unknown,
-	field: string,
-): () => Promise<WireInput> {
-	const label = `${field}: Data URI`;
-	const stated = /^data:(.*?)\//.exec(dataUri(label, data).slice(0, 100))?.[1].toLowerCase();
-	const kind = inputType(field, type ?? stated);
-	return async () => {
-		const entries = entriesOf(readForm(step, itemIndex, [referenceInputsField]));
-		return { type: kind, source: 'data', value: dataUri(label, entries[index]?.data) };
+function urlInput(value: string, type: unknown, field: string): Input {
+	const input = { type: inputType(field, type ?? 'image'), source: 'url' as const, value };
+	return { identity: input, load: async () => await Promise.resolve(input) };
+}
+
+/** A data URI. Its text is part of the item, and written as it is sent only when the request is due. */
+function inlineInput(label: string, url: string, type: unknown, field: string): Input {
+	const uri = dataUri(label, url);
+	const [, stated] = /^data:(.*?)\//.exec(uri.slice(0, 100)) ?? [];
+	const kind = inputType(field, type ?? stated.toLowerCase());
+	return {
+		identity: { type: kind, source: 'data', value: digest(uri) },
+		load: async () =>
+			await Promise.resolve({ type: kind, source: 'data', value: dataUri(label, url) }),
 	};
 }
 
@@ -196,7 +184,7 @@ async function binaryInput(
 	value: unknown,
 	type: unknown,
 	field: string,
-): Promise<LoadInput> {
+): Promise<Input> {
 	const file = itemFile(step, itemIndex, value, field);
 	const mimeType = plainType(file);
 	if (!mimeType) {
@@ -206,6 +194,7 @@ async function binaryInput(
 		);
 	}
 	const kind = (type ?? null) === null ? detectedType(field, mimeType) : inputType(field, type);
+	const identity = { type: kind, source: 'binary', value: fileIdentity(step, file) };
 	const byUrl = async (): Promise<WireInput> => ({
 		type: kind,
 		source: 'url',
@@ -214,10 +203,10 @@ async function binaryInput(
 	const size = knownSize(file);
 	if (size !== undefined && isTooLargeInline(size)) {
 		const input = await byUrl();
-		return async () => input;
+		return { identity, load: async () => await Promise.resolve(input) };
 	}
 	if (size !== undefined) inlineSize(field, size);
-	return async () => {
+	const load = async (): Promise<WireInput> => {
 		const read = await toResult(
 			async () =>
 				await step.n8n.helpers.getBinaryDataBuffer(itemIndex, await asStoredNow(step, file)),
@@ -229,6 +218,7 @@ async function binaryInput(
 		const data = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value: data };
 	};
+	return { identity, load };
 }
 
 function detectedType(field: string, mimeType: string): string {

@@ -5,25 +5,24 @@ import { collectionField, notAsTool } from './fields';
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
 const uncertainChargeOption: INodeProperties = {
-	displayName: 'On Uncertain Charge',
+	displayName: 'If the Response Is Lost',
 	name: 'onUncertainCharge',
 	type: 'options',
 	options: [
 		{
-			name: 'Error',
+			name: 'Fail the Item',
 			value: 'error',
-			description: 'Fail the item, and do not send it again, so that nothing is charged twice',
+			description: 'Do not send it again, so that nothing is charged twice',
 		},
 		{
-			name: 'Resubmit',
+			name: 'Send Again',
 			value: 'resubmit',
-			description:
-				'Send it again, up to three times in each try of the step. Each request may be charged.',
+			description: 'Up to three times in each try of the step. Each request may be charged.',
 		},
 	],
 	default: 'error',
 	description:
-		'What to do if the service’s response is lost, so that it is unknown whether the item was charged',
+		'What to do if the connection breaks after an item was sent, so that it is unknown whether it was charged',
 };
 
 /**
@@ -73,7 +72,7 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 			description: 'Minimum time between two scheduled status checks of a generation',
 		},
 		{
-			displayName: 'Readiness',
+			displayName: 'How to Detect the End',
 			name: 'readiness',
 			type: 'options',
 			options: [
@@ -96,7 +95,8 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 				},
 			],
 			default: 'auto',
-			description: 'How to detect that the output is ready',
+			description:
+				'How the node notices that an image or video is ready; Automatic is right unless outputs come late',
 		},
 		{
 			displayName: 'Timeout (Seconds)',
@@ -112,31 +112,32 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 }
 
 const whileWaitingOption: INodeProperties = {
-	displayName: 'While Waiting',
+	displayName: 'Sleep During Long Batches',
 	name: 'whileWaiting',
 	type: 'options',
 	options: [
 		{
-			name: 'Poll',
+			name: 'No (Poll)',
 			value: 'poll',
 			description: 'Keep running, and check the status again and again',
 		},
 		{
-			name: 'Suspend',
+			name: 'Yes (Suspend)',
 			value: 'suspend',
 			description:
 				'For batches whose generations take minutes each. Between checks, the execution sleeps in n8n’s database and holds no worker. It usually continues after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
 		},
 	],
 	default: 'poll',
-	description: 'What the step does while its generations run',
+	description:
+		'Whether n8n is kept busy while the images or videos are made, or the execution sleeps until they are ready',
 	displayOptions: { hide: notAsTool },
 };
 
 /** Says what appears in n8n while a batch sleeps. */
 export const suspendNotice: INodeProperties = {
 	displayName:
-		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. While Waiting is read from the first item.',
+		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. Sleep During Long Batches is read from the first item.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -158,7 +159,7 @@ const retriesOption: INodeProperties = {
 	displayName: 'Retries of Failed Generations',
 	name: 'retriesOnFailure',
 	type: 'number',
-	typeOptions: { minValue: 0, maxValue: MOST_RETRIES, numberPrecision: 0 },
+	typeOptions: { minValue: 0, numberPrecision: 0 },
 	default: 0,
 	description: `How many times to create a failed and refunded generation again (0 to ${MOST_RETRIES}), if the step waits for completion`,
 };

@@ -3,9 +3,10 @@ import type { IBinaryData } from 'n8n-workflow';
 import { FreshValue } from '../../../client/api/fresh-value';
 import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
+import { digest } from '../../../client/orders/table';
 import { wallClock } from '../http/clock';
 import { InvalidInputError } from './checks';
-import { asStoredNow, knownSize, lastingId, unreadable } from './item-file';
+import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file';
 import { isAfterSleep, type Step } from '../step';
 
 /** How long a signed URL works. */
@@ -19,14 +20,14 @@ const SAME_URL_MS = 5 * 60_000;
 
 /**
  * A file of an item as a URL of n8n that works without a login. It is signed when a request is sent, because an item
- * may wait for hours. Its JSON has the file's id and size instead of the URL, so digests of the request stay equal.
+ * may wait for hours. Its JSON has the file's id instead of the URL, so digests of the request stay equal.
  */
 class SignedFile extends FreshValue {
 	private last: { url: string; at: number } | null = null;
 
 	constructor(
 		private readonly sign: () => string,
-		private readonly file: { id: string; bytes: number | undefined },
+		private readonly file: { id: string },
 	) {
 		super();
 	}
@@ -76,9 +77,9 @@ export async function signedFile(
 			throw cannotSign(label, error instanceof Error ? inTitle(error.message) : null, instead);
 		}
 	};
-	const identity = { id: lastingId(step, binary) ?? id };
+	const signed = new SignedFile(sign, { id: lastingId(step, binary) ?? id });
 	// Checked before the sleep. A storage that fails for a moment must not end an item, and what exists needs no file.
-	if (isAfterSleep(step)) return new SignedFile(sign, { ...identity, bytes: knownSize(binary) });
+	if (isAfterSleep(step)) return signed;
 	if (!sign().startsWith('https://')) {
 		throw new InvalidInputError(
 			`${label}: the service cannot fetch the file, because n8n’s public address is not https`,
@@ -87,8 +88,7 @@ export async function signedFile(
 	}
 	const found = await toResult(async () => await helpers.getBinaryMetadata(id));
 	if (!found.ok) throw unreadable(label, found.error);
-	binary.bytes ??= found.value.fileSize;
-	return new SignedFile(sign, { ...identity, bytes: binary.bytes });
+	return signed;
 }
 
 /**
@@ -105,7 +105,8 @@ async function stored(step: Step, binary: IBinaryData, label: string): Promise<I
 	if (!kept.ok) throw unreadable(label, kept.error);
 	if (id) return kept.value;
 	const { fileName = kept.value.fileName } = binary;
-	if (kept.value.id) Object.assign(binary, kept.value, { fileName });
+	const known = { fileName, [CONTENT_DIGEST]: digest(binary.data) };
+	if (kept.value.id) Object.assign(binary, kept.value, known);
 	return binary;
 }
 

@@ -1,7 +1,7 @@
 import type { SpendLimits } from '../../../client/orders/spend-guard';
 import { yieldBefore } from '../http/clock';
-import { integer, number, positive } from './checks';
-import { isSet, optionByPath, type Options } from './parameters';
+import { integer, limitOption, number, positive } from './checks';
+import { optionByPath, type Options } from './parameters';
 import type { Step } from '../step';
 
 /** The settings of a whole step. */
@@ -19,11 +19,16 @@ const SETTINGS = {
 	pollInterval: ({ pollInterval }) => ({
 		pollIntervalMs: 1000 * positive('Poll Interval', pollInterval ?? 3, 1),
 	}),
-	maxNewGenerations: ({ maxNewGenerations: limit }) => ({
-		maxNewGenerations: isSet(limit) ? limitOf('Limit New Generations', limit) : null,
+	maxNewGenerations: (options) => ({
+		maxNewGenerations: limitOption(
+			'Limit New Generations',
+			options,
+			'maxNewGenerations',
+			wholeLimit,
+		),
 	}),
-	minimumBalance: ({ minimumBalance: minimum }) => ({
-		minimumBalance: isSet(minimum) ? number('Stop Below Balance', minimum) : null,
+	minimumBalance: (options) => ({
+		minimumBalance: limitOption('Stop Below Balance', options, 'minimumBalance', number),
 	}),
 } satisfies Record<string, (options: Options) => Partial<StepOptions>>;
 
@@ -32,7 +37,7 @@ type Name = keyof typeof SETTINGS;
 /** A spending limit must hold even if the first item is invalid or has none: the first valid value decides. */
 const LIMITS = new Set<Name>(['maxNewGenerations', 'minimumBalance']);
 
-function limitOf(field: string, value: unknown): number {
+function wholeLimit(field: string, value: unknown): number {
 	const limit = integer(field, value);
 	return limit === 0 ? 0 : positive(field, limit, 1);
 }

@@ -201,10 +201,10 @@ export function chargedAgain(step: Step, items: number[]): string {
 	const rows = 'the existing rows';
 	return sentences(
 		`${itemsOf(step, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same idempotency key and request`,
-		'An idempotency key belongs to one node of one workflow, or to a Key Scope',
+		'An idempotency key belongs to one node of one workflow, or to a name in Share Keys Under a Name',
 		workflowId === ''
 			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
-			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set the same Key Scope in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
+			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set Share Keys Under a Name to the same name in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
 	);
 }
 
@@ -226,7 +226,7 @@ export function recordHint(
 		changed.length > 0 &&
 			sentences(
 				`${itemsOf(step, changed)} returned the existing output of ${changed.length === 1 ? 'its' : 'their'} idempotency key, although the prompt or a setting is different`,
-				'For a new output with each prompt, use an idempotency key such as {{ $json.id }}-{{ $json.prompt.hash() }}',
+				'For a new output, add the option New Output If the Request Changes',
 			),
 		repeated.length > 0 && chargedAgain(step, repeated),
 		unkeyed.length > 0 &&
@@ -247,7 +247,7 @@ export function creditsHint(step: Step, balance: unknown): void {
 	if (items < 2 || typeof balance !== 'number') return;
 	hint(
 		step,
-		`${counted(balance, 'credit', 'credits')} left for ${amount(items)} items. The service publishes no prices, so the cost is not known in advance.`,
+		`The account has ${counted(balance, 'credit', 'credits')}. The service publishes no prices, so it is not known in advance what these ${amount(items)} items will cost.`,
 	);
 }
 

@@ -7,7 +7,7 @@ import type {
 import type { Model, ModelFilter } from '../../../client/api/client';
 import { GenerationError } from '../../../client/api/errors';
 import { raceAbort, toResult } from '../../../client/async';
-import { sentences, truncate } from '../../../client/text';
+import { sentences } from '../../../client/text';
 import { nodeError } from '../output/node-error';
 import { noResponse, serviceOf, USER_WAITS_MS } from '../http/transport';
 import { callerIn } from '../step';
@@ -58,7 +58,7 @@ export function describeModel(model: Model): { name: string; description: string
 	const facts = [
 		textOf(model.provider),
 		model.max_resolution && `up to ${model.max_resolution}`,
-		speedOf(model) && `about ${speedOf(model)}`,
+		speedOf(model),
 	].filter(Boolean);
 	return {
 		name: textOf(model.name) || model.id,
@@ -80,7 +80,14 @@ export function nameWithFacts(model: Model): string {
 		model.max_resolution,
 		textOf(model.description).replace(/\.$/, ''),
 	].filter(Boolean);
-	return truncate(facts.join(' · '), LONGEST_NAME);
+	const whole = facts.join(' · ');
+	return whole.length > LONGEST_NAME ? `${wordsWithin(whole, LONGEST_NAME)}…` : whole;
+}
+
+/** The words of a text that fit into so many characters. A longer word is cut. */
+function wordsWithin(text: string, most: number): string {
+	const [words] = /^.*(?=[\s·])/s.exec(text.slice(0, most + 1)) ?? [];
+	return (words?.trim() || text.slice(0, most)).replace(/[\s·,;.]+$/, '');
 }
 
 /** One entry that is not as specified must not empty the whole list. */
@@ -89,7 +96,7 @@ function textOf(value: unknown): string {
 }
 
 function speedOf({ avg_speed_seconds: seconds }: Model): string {
-	return typeof seconds === 'number' ? `${Math.round(seconds * 10) / 10} s` : '';
+	return typeof seconds === 'number' ? `takes about ${Math.round(seconds * 10) / 10} s` : '';
 }
 
 /** True if every word of the search appears in the id, the label or the description of the model. */

@@ -146,7 +146,7 @@ function plansOf(planned: Plan[], failures: Failures): Array<Result<Plan[]>> {
 function keyMissing(): InvalidInputError {
 	return new InvalidInputError(
 		'Suspend needs an Idempotency Key, and this item has none',
-		'A batch that sleeps finds its generations by their idempotency keys. Add the option Idempotency Key with a different value for each item, such as {{ $json.id }}. Or set While Waiting to Poll.',
+		'A batch that sleeps finds its generations by their idempotency keys. Add the option Idempotency Key with a different value for each item, such as {{ $json.id }}. Or set Sleep During Long Batches to No.',
 	);
 }
 

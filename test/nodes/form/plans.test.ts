@@ -15,7 +15,7 @@ const options = [
 ];
 const runOptions = [
 	...['maxConcurrent', 'onTimeout', 'onUncertainCharge', 'pollInterval', 'readiness', 'timeout'],
-	...['retriesOnFailure', 'fallbackModels', 'maxNewGenerations', 'minimumBalance'],
+	...['retriesOnFailure', 'fallbackModels'],
 ];
 const left = (empty: unknown): IDataObject => {
 	const each = (names: string[]) =>

@@ -14,14 +14,23 @@ const model: Model = {
 
 describe('a model in the model picker, where n8n shows the name only', () => {
 	it('has its speed, its largest size and what it is good at in its name', () => {
-		expect(nameWithFacts(model)).toBe('Aurora Image · 6 s · 2048x2048 · Detailed landscapes');
+		expect(nameWithFacts(model)).toBe(
+			'Aurora Image · takes about 6 s · 2048x2048 · Detailed landscapes',
+		);
 		expect(nameWithFacts({ id: 'bare' })).toBe('bare');
 	});
 
-	it('has no name that is too long for the picker', () => {
-		const name = nameWithFacts({ ...model, description: 'Detailed landscapes. '.repeat(9) });
-		expect(name).toMatch(/^Aurora Image · 6 s · 2048x2048 · Detailed.*…$/);
-		expect(name.length).toBeLessThanOrEqual(91);
+	it('has no name that is too long for the picker, and none that ends within a word', () => {
+		const described = (description: string) => nameWithFacts({ ...model, description });
+		const head = 'Aurora Image · takes about 6 s · 2048x2048 ·';
+		expect(described('Detailed landscapes. '.repeat(9))).toBe(
+			`${head} Detailed landscapes. Detailed landscapes…`,
+		);
+		for (let length = 1; length < 60; length++) {
+			const name = described(`${'a'.repeat(length)} b${'c'.repeat(90)}`);
+			expect(name).toBe(`${head} ${'a'.repeat(length)}…`.replace(/ · a{46,}…/, '…'));
+			expect(name.length).toBeLessThanOrEqual(91);
+		}
 	});
 });
 
@@ -29,7 +38,7 @@ describe('a model in a list', () => {
 	it('has its name, and details in the description', () => {
 		expect(describeModel(model)).toEqual({
 			name: 'Aurora Image',
-			description: 'Northlight, up to 2048x2048, about 6 s. Detailed landscapes.',
+			description: 'Northlight, up to 2048x2048, takes about 6 s. Detailed landscapes.',
 		});
 	});
 
@@ -47,8 +56,8 @@ describe('a model in a list', () => {
 	it('has a speed with at most one decimal place, and only a provider that is text', () => {
 		const wire = '{"id":"x","name":"X","provider":{"name":"Y"},"avg_speed_seconds":8.3333}';
 		const odd = JSON.parse(wire) as Model;
-		expect(describeModel(odd)).toEqual({ name: 'X', description: 'about 8.3 s.' });
-		expect(nameWithFacts(odd)).toBe('X · 8.3 s');
+		expect(describeModel(odd)).toEqual({ name: 'X', description: 'takes about 8.3 s.' });
+		expect(nameWithFacts(odd)).toBe('X · takes about 8.3 s');
 	});
 
 	it('never shows values that the service leaves empty', () => {
