@@ -14,6 +14,8 @@ export interface BookEntry {
 	model: string;
 	prompt: string;
 	request: Readonly<Record<string, unknown>>;
+	/** The fields of the request that have no effect. */
+	ignored: readonly string[];
 	created: number;
 	finishes: number;
 	state: string;
@@ -51,6 +53,7 @@ export class Books {
 			model: generation.model.id,
 			prompt: generation.prompt,
 			request: generation.request,
+			ignored: generation.ignored,
 			created: generation.createdAt,
 			finishes: generation.finishAt,
 			state: statusAt(generation, now),

@@ -42,8 +42,8 @@ function kept({ caller, model, ...generation }: Generation): KeptGeneration {
 		model: model.id,
 	};
 	const short = JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as typeof copy;
-	// A part of it would not be found again.
-	return { ...short, idempotencyKey: generation.idempotencyKey };
+	// A part of them would not be found again, or not be a picture.
+	return { ...short, idempotencyKey: generation.idempotencyKey, output: generation.output };
 }
 
 function parsed(text: string): unknown {
@@ -147,6 +147,7 @@ export class KeptBooks implements Keeper {
 				refunded: 0,
 				// Files of earlier releases have none.
 				idempotencyKey: generation.idempotencyKey ?? null,
+				ignored: generation.ignored ?? [],
 				// JSON has no Infinity: its files were still being fetched.
 				finishAt: (generation.finishAt as number | null) ?? generation.processingAt,
 				// The next status has a URL of the storage's present address.

@@ -5,6 +5,7 @@ import type { Directives } from './directives';
 import { isErrorName, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
 import type { Failure, Generation, Output } from './generations';
+import { withOwnPicture } from './start';
 import { limitError, orderedError, standingOf } from './limits';
 import type { Standing } from './limits';
 import type { Ledger } from '../books/ledger';
@@ -179,13 +180,15 @@ export function createGeneration(
 	const path = outputPath(id, type);
 	const origin = workshop.storageOrigin();
 	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);
+	const request = body as Readonly<Record<string, unknown>>;
 	const generation: Generation = {
 		id,
 		caller,
 		model: valid.model,
 		prompt: valid.prompt,
-		request: body as Readonly<Record<string, unknown>>,
-		output: outputOf(valid, asked, workshop.random),
+		request,
+		output: withOwnPicture(outputOf(valid, asked, workshop.random), request, workshop.ledger),
+		ignored: valid.ignored,
 		revisedPrompt: asked.revised ?? null,
 		idempotencyKey,
 		createdAt: now,

@@ -3,6 +3,8 @@ import { isObject } from '../basics/fields';
 import type { Generation } from './generations';
 import { fetchInput } from './input-fetch';
 import type { InputFetching } from './input-fetch';
+import { startFrom } from '../media/start-picture';
+import { startUrl } from './start';
 
 /** Returns the URLs in a creating request (spec 4.1, 4.2), by their names. */
 function inputUrls(body: Readonly<Record<string, unknown>>): Array<[name: string, url: string]> {
@@ -30,7 +32,14 @@ export async function fetchInputs(
 	if (how === null || urls.length === 0) return;
 	const plannedEnd = generation.finishAt;
 	generation.finishAt = Infinity;
-	for (const [name, url] of urls) generation.fetched.push(await fetchInput(name, url, how));
+	let { output } = generation;
+	const start = startUrl(generation.request);
+	for (const [name, url] of urls) {
+		const { content, ...fetched } = await fetchInput(name, url, how);
+		generation.fetched.push(fetched);
+		if (!content || name !== start?.[0] || output.type !== 'video' || output.start) continue;
+		output = await startFrom(output, content);
+	}
 	// A test has ended it meanwhile.
 	if (generation.finishAt !== Infinity) return;
 	const missing = generation.fetched.find(({ trouble }) => trouble !== null);
@@ -38,6 +47,7 @@ export async function fetchInputs(
 		const reason = `The file in ${missing.name} could not be fetched: ${missing.trouble}.`;
 		generation.failure = { reason, asText: false, code: 'input_not_fetched' };
 	}
+	generation.output = output;
 	generation.finishAt = missing ? clock.now() : Math.max(clock.now(), plannedEnd);
 	try {
 		changed(generation);

@@ -23,6 +23,8 @@ export interface VideoOutput extends OutputBasics {
 	readonly type: 'video';
 	readonly duration: number;
 	readonly fps: Fps;
+	/** The picture that it starts from: an output of this sandbox, or a fetched file as a data URI. */
+	readonly start?: ImageOutput | string;
 }
 
 export type Output = ImageOutput | VideoOutput;
@@ -46,7 +48,10 @@ export interface Generation {
 	readonly model: Model;
 	readonly prompt: string;
 	readonly request: Readonly<Record<string, unknown>>;
-	readonly output: Output;
+	/** That of a video changes once its picture is fetched. */
+	output: Output;
+	/** The fields of the request that have no effect. */
+	readonly ignored: readonly string[];
 	/** The prompt as revised by the model, or null if it was used unchanged. */
 	readonly revisedPrompt: string | null;
 	/** The header `Idempotency-Key` of its request, or null if there was none, or the sandbox ignores it. */

@@ -85,12 +85,12 @@ function checkedLookup(allowed: InputFetching): LookupFunction {
 	};
 }
 
-/** Fetches a file with a plain GET: no login, no redirect. Never throws. */
+/** Fetches a file with a plain GET: no login, no redirect. Returns its content too, if it was fetched. Never throws. */
 export async function fetchInput(
 	name: string,
 	url: string,
 	allowed: InputFetching,
-): Promise<FetchedInput> {
+): Promise<FetchedInput & { content?: Buffer }> {
 	const { ca, timeoutMs = 10_000, maxBytes = 64 * 1024 ** 2 } = allowed;
 	const fetched: FetchedInput = {
 		...{ name, status: null, contentType: null, bytes: 0, sha256: null, trouble: null },
@@ -114,14 +114,15 @@ export async function fetchInput(
 			response.destroy();
 			return { ...fetched, trouble: `the server answered ${fetched.status}` };
 		}
-		const hash = createHash('sha256');
+		const chunks: Buffer[] = [];
 		for await (const chunk of response) {
 			fetched.bytes += (chunk as Buffer).length;
 			if (fetched.bytes > maxBytes) throw new Refused('it is too large');
-			hash.update(chunk as Buffer);
+			chunks.push(chunk as Buffer);
 		}
 		if (fetched.bytes === 0) throw new Refused('it is empty');
-		return { ...fetched, sha256: hash.digest('hex') };
+		const content = Buffer.concat(chunks);
+		return { ...fetched, sha256: createHash('sha256').update(content).digest('hex'), content };
 	} catch (error) {
 		const { code, name: kind } = error as NodeJS.ErrnoException;
 		const reason = error instanceof Refused ? error.message : (code ?? kind);

@@ -29,7 +29,35 @@ export interface ValidRequest {
 	duration: number;
 	fps: Fps;
 	credits: number;
+	/** The fields that have no effect. */
+	ignored: readonly string[];
 }
+
+const knownFields: Readonly<Record<MediaType, readonly string[]>> = {
+	image: ['model', 'prompt', 'size', 'parameters', 'inputs', 'input_images', 'edit_mode'],
+	video: [
+		...['model', 'prompt', 'resolution', 'duration', 'fps', 'image_url', 'negative_prompt'],
+		...['seed', 'input_images'],
+	],
+};
+
+/** Returns the fields that are accepted without an effect: `webhook_url` (spec 4.1), unknown ones, and what an image model ignores. */
+function ignoredIn(fields: Fields, model: Model): string[] {
+	const named = (object: Fields, known: readonly string[], prefix = ''): string[] =>
+		Object.keys(object)
+			.filter((name) => !isAbsent(object[name]) && !known.includes(name))
+			.map((name) => prefix + name);
+	const top = named(fields, knownFields[model.type]);
+	if (model.type === 'video' || !isObject(fields.parameters)) return top;
+	const inside = [
+		'aspect_ratio',
+		...(model.seed ? ['seed'] : []),
+		...(model.negativePrompt ? ['negative_prompt'] : []),
+	];
+	return [...top, ...named(fields.parameters, inside, 'parameters.')];
+}
+
+type Specifics = Omit<ValidRequest, 'model' | 'prompt' | 'ignored'>;
 
 function unsupported(model: Model, param: string): ServiceError {
 	return new ServiceError(
@@ -58,7 +86,7 @@ function assertReferences(model: Model, count: number, param: string): void {
 }
 
 /** Validates an image request (spec 4.1). Ignores a seed or negative prompt that the model does not support. */
-function validateImage(fields: Fields, model: ImageModel): Omit<ValidRequest, 'model' | 'prompt'> {
+function validateImage(fields: Fields, model: ImageModel): Specifics {
 	const parameters = fields.parameters ?? {};
 	if (!isObject(parameters)) {
 		throw new ServiceError('invalid_request', 'parameters must be an object.', 'parameters');
@@ -128,7 +156,7 @@ function assertSupported(fields: Fields, model: VideoModel): void {
 }
 
 /** Validates a video request (spec 4.2). */
-function validateVideo(fields: Fields, model: VideoModel): Omit<ValidRequest, 'model' | 'prompt'> {
+function validateVideo(fields: Fields, model: VideoModel): Specifics {
 	assertSupported(fields, model);
 	const resolution = resolutionOf(fields, model);
 	const duration = durationOf(fields, model);
@@ -156,5 +184,5 @@ export function validateCreation(body: unknown, type: MediaType): ValidRequest {
 	const model = modelOf(body, type);
 	const prompt = requiredText(body, 'prompt');
 	const rest = model.type === 'image' ? validateImage(body, model) : validateVideo(body, model);
-	return { model, prompt, ...rest };
+	return { model, prompt, ignored: ignoredIn(body, model), ...rest };
 }

@@ -81,7 +81,7 @@ function sightOf(entry: BookEntry, service: GenerationService): string {
 }
 
 function cardOf(entry: BookEntry, service: GenerationService): string {
-	const { id, state, account, model, prompt, charged, refunded, created } = entry;
+	const { id, state, account, model, prompt, charged, refunded, created, ignored } = entry;
 	const paid = `${charged} ${charged === 1 ? 'credit' : 'credits'}${refunded > 0 ? ', refunded' : ''}`;
 	const time = new Date(created).toTimeString().slice(0, 8);
 	const link = escaped(service.outputUrl(id) ?? '');
@@ -90,7 +90,7 @@ function cardOf(entry: BookEntry, service: GenerationService): string {
 <div class="prompt">${escaped(prompt.slice(0, 200))}</div>
 <div>${model} · ${paid}</div>
 <div class="quiet">${time} · ${escaped(account)}${open}</div>
-<code class="quiet">${id}</code></figcaption></figure>`;
+${ignored.length > 0 ? `<div class="quiet">Ignored: ${escaped(ignored.join(', '))}</div>\n` : ''}<code class="quiet">${id}</code></figcaption></figure>`;
 }
 
 /** Returns the page as HTML: running and recent generations, totals, accounts and keys. */

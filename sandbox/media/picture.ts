@@ -3,5 +3,5 @@ import { drawScene } from './scene';
 
 /** Draws the PNG of an image output with exactly its width and height. */
 export async function drawPicture(output: ImageOutput): Promise<Buffer> {
-	return await drawScene(output).canvas.encode('png');
+	return await (await drawScene(output)).canvas.encode('png');
 }

@@ -1,4 +1,4 @@
-import { createCanvas } from '@napi-rs/canvas';
+import { createCanvas, loadImage } from '@napi-rs/canvas';
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 import type { Output } from '../generations/generations';
 import { wellFormed } from '../basics/json';
@@ -7,6 +7,7 @@ import type { Random } from '../basics/random';
 import { fontOf } from './fonts';
 import { drawPalette } from './palette';
 import type { Palette } from './palette';
+import { drawCover } from './start-picture';
 
 interface Scene {
 	readonly canvas: Canvas;
@@ -108,15 +109,38 @@ function drawText(pen: SKRSContext2D, output: Output, palette: Palette): void {
 	pen.fillText(cutToFit(pen, captionOf(output), room), margin, height - margin);
 }
 
+/** Draws the model, the seed and the length on a dark strip at the bottom, for a video that shows a picture. */
+export function drawCaption(output: Output): Canvas {
+	const { width, height } = output;
+	const canvas = createCanvas(width, height);
+	const pen = canvas.getContext('2d');
+	const size = Math.max(6, Math.round(Math.min(width, height) * 0.026));
+	pen.fillStyle = 'rgba(0, 0, 0, 0.75)';
+	pen.fillRect(0, height - size * 2.4, width, size * 2.4);
+	pen.font = fontOf(size, 400);
+	pen.fillStyle = '#ffffff';
+	pen.fillText(cutToFit(pen, captionOf(output), width - 2 * size), size, height - size * 0.85);
+	return canvas;
+}
+
 /**
  * Draws the scene of an output: hills under a sky, with the prompt at the top and the model and seed at the bottom. The
- * seed determines the colors. The same output always has the same pixels.
+ * seed determines the colors. That of a video that starts from a picture is the picture, without a text. The same output
+ * always has the same pixels.
  */
-export function drawScene(output: Output): Scene {
+export async function drawScene(output: Output): Promise<Scene> {
 	const random = seededRandom(hashOf(`${output.seed} ${output.modelName}`));
 	const palette = drawPalette(random);
 	const canvas = createCanvas(output.width, output.height);
 	const pen = canvas.getContext('2d');
+	const start = output.type === 'video' ? output.start : undefined;
+	if (start !== undefined) {
+		drawCover(
+			pen,
+			typeof start === 'string' ? await loadImage(start) : (await drawScene(start)).canvas,
+		);
+		return { canvas, palette };
+	}
 	drawBackground(pen, output, palette);
 	drawLandscape(pen, output, palette, random);
 	drawText(pen, output, palette);

@@ -8,6 +8,6 @@ export async function drawThumbnail(output: Output, side: number): Promise<Buffe
 	const width = Math.max(1, Math.round(output.width * scale));
 	const height = Math.max(1, Math.round(output.height * scale));
 	const small = createCanvas(width, height);
-	small.getContext('2d').drawImage(drawScene(output).canvas, 0, 0, width, height);
+	small.getContext('2d').drawImage((await drawScene(output)).canvas, 0, 0, width, height);
 	return await small.encode('jpeg', 85);
 }

@@ -6,7 +6,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
 import type { VideoOutput } from '../generations/generations';
 import type { Palette } from './palette';
-import { drawScene } from './scene';
+import { drawCaption, drawScene } from './scene';
 
 /** Returns the side of the moving light in pixels. It is even, because the color planes have half the size. */
 function lightSide(output: VideoOutput): number {
@@ -34,9 +34,29 @@ async function drawLight(output: VideoOutput, palette: Palette): Promise<Buffer>
 	return await canvas.encode('png');
 }
 
-/** Returns the encoder's filter, which draws each frame: the scene with the light moved a little further. */
+/** A picture is drawn that much larger than the video, which moves across it. */
+const pictureScale = 1.04;
+
+/** Returns the size of the scene in pixels. */
+function sceneSize({ width, height, start }: VideoOutput): { width: number; height: number } {
+	const scale = start === undefined ? 1 : pictureScale;
+	return { width: Math.round(width * scale), height: Math.round(height * scale) };
+}
+
+/**
+ * Returns the encoder's filter, which draws each frame: the scene with the light moved a little further, or a part of the
+ * picture that it starts from, under the caption.
+ */
 function filterOf(output: VideoOutput): string {
 	const still = `loop=-1:1:0,setpts=N/${output.fps}/TB`;
+	if (output.start !== undefined) {
+		const { width, height, duration } = output;
+		const part = `crop=${width}:${height}:'(iw-ow)*(0.5+0.5*t/${duration})':'(ih-oh)*(0.5-0.5*t/${duration})'`;
+		return (
+			`[0]${still},${part},format=yuv420p[scene];[1]format=yuva420p,${still}[caption];` +
+			'[scene][caption]overlay=0:0,format=yuv420p'
+		);
+	}
 	const side = lightSide(output);
 	const x = `(W-${side})*(0.5+0.42*sin(t*1.9))`;
 	const y = `H*0.5+(H*0.2)*sin(t*2.7)-${side / 2}`;
@@ -47,11 +67,12 @@ function filterOf(output: VideoOutput): string {
 }
 
 function argumentsOf(output: VideoOutput, folder: string): string[] {
+	const { width, height } = sceneSize(output);
 	const frames = Math.max(1, Math.round(output.duration * output.fps));
 	return [
 		['-v', 'error', '-y', '-nostdin'],
-		['-f', 'rawvideo', '-pix_fmt', 'rgba', '-s', `${output.width}x${output.height}`],
-		['-i', path.join(folder, 'scene.rgba'), '-i', path.join(folder, 'light.png')],
+		['-f', 'rawvideo', '-pix_fmt', 'rgba', '-s', `${width}x${height}`],
+		['-i', path.join(folder, 'scene.rgba'), '-i', path.join(folder, 'layer.png')],
 		['-filter_complex', filterOf(output)],
 		['-r', String(output.fps), '-frames:v', String(frames)],
 		['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '22', '-threads', '1'],
@@ -86,10 +107,14 @@ async function runEncoder(args: string[], signal: AbortSignal): Promise<void> {
 export async function encodeVideo(output: VideoOutput, signal: AbortSignal): Promise<Buffer> {
 	const folder = await mkdtemp(path.join(tmpdir(), 'sandbox-video-'));
 	try {
-		const { canvas, palette } = drawScene(output);
+		const { canvas, palette } = await drawScene({ ...output, ...sceneSize(output) });
+		const layer =
+			output.start === undefined
+				? await drawLight(output, palette)
+				: await drawCaption(output).encode('png');
 		// Raw pixels: compressing them only for the encoder to decompress takes a tenth of the total time.
 		await writeFile(path.join(folder, 'scene.rgba'), canvas.data());
-		await writeFile(path.join(folder, 'light.png'), await drawLight(output, palette));
+		await writeFile(path.join(folder, 'layer.png'), layer);
 		await allowEncoder();
 		await runEncoder(argumentsOf(output, folder), signal);
 		return await readFile(path.join(folder, 'video.mp4'));

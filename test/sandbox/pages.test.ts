@@ -50,6 +50,14 @@ describe('the status page', () => {
 		expect(html).toContain('1 credit, refunded');
 	});
 
+	it('lists the fields of a request that have no effect', async () => {
+		const fields = { aspect_ratio: '9:16', webhook_url: 'https://a.example' };
+		await createOverHttp(sandbox, { ...fields, parameters: { negative_prompt: 'x', seed: 1 } });
+		const all = 'aspect_ratio, webhook_url, parameters.negative_prompt';
+		expect(await shown()).toContain(`Ignored: ${all}<`);
+		expect(sandbox.books.generations[0].ignored).toEqual(all.split(', '));
+	});
+
 	it('shows the Base URL and every key to copy', async () => {
 		const html = await shown();
 		for (const text of [sandbox.url, ...Object.values(sandbox.keys)]) {
