@@ -1,6 +1,12 @@
 import type { SendRequest, ServiceRequest, ServiceResponse } from '../ports';
 import { errorFromConnection } from './connection';
-import { CancelledError, errorFromResponse, GenerationError, unreadableAnswer } from './errors';
+import {
+	CancelledError,
+	errorFromResponse,
+	GenerationError,
+	isForeign,
+	unreadableAnswer,
+} from './errors';
 import { withFreshValues } from './fresh-value';
 import { asRecord, readGeneration, type Generation, type GenerationType } from './generation';
 import { withRetries, type RetryPorts } from './retry';
@@ -56,8 +62,8 @@ export function modelNotFound(id: string, models: Model[]): never {
 	});
 }
 
-/** How long to retry a Base URL that is not known to work. After that it is treated as misconfigured. */
-const FIRST_CONTACT_MS = 2_000;
+/** How long to retry a Base URL that has not answered yet. After that it is treated as misconfigured. */
+const FIRST_CONTACT_MS = 60_000;
 
 /**
  * The six endpoints of the service (spec 4). They throw `GenerationError` if it rejects the request or cannot be reached,
@@ -122,7 +128,10 @@ export class ServiceClient {
 		return await withRetries(async () => {
 			const response = await this.response(request, null, this.ports.signal);
 			const content = parse(asRecord(response.body));
-			if (content !== null) return content;
+			if (content !== null) {
+				this.confirmBaseUrl();
+				return content;
+			}
 			throw unreadableAnswer(response, false).with({ retry: 'never' });
 		}, this.ports);
 	}
@@ -134,7 +143,13 @@ export class ServiceClient {
 	): Promise<Generation> {
 		const response = await this.response(request, subject, signal);
 		const generation = readGeneration(response.body, this.ports.clock.now());
-		if (generation === null) throw unreadableAnswer(response, request.method === 'POST');
+		if (generation === null) {
+			const error = unreadableAnswer(response, request.method === 'POST');
+			// Before the service has answered, a page means that this is another server.
+			const isPage = typeof response.body === 'string' && /^\s*</.test(response.body);
+			throw isPage && !this.hasAnswered ? error.with({ retry: 'never' }) : error;
+		}
+		this.confirmBaseUrl();
 		const { id, status } = generation.item;
 		if (isUnknownState(status)) {
 			this.ports.debug?.(`generation ${id} has the unknown status "${truncate(String(status))}"`);
@@ -156,21 +171,26 @@ export class ServiceClient {
 			if (stop.aborted && !charging) throw new CancelledError();
 			const error = errorFromConnection(failure, charging);
 			debug?.(`${name} had no response (${error.code})`);
-			throw this.isMisconfigured(error) ? error.with({ fatalForStep: true }) : error;
+			throw error.code === 'connection_failed' ? this.unconnected(error) : error;
 		});
-		this.confirmBaseUrl();
 		if (response.status >= 200 && response.status < 300) return response;
 		const error = errorFromResponse(response, charging, subject, clock.now());
+		if (!isForeign(error)) this.confirmBaseUrl();
 		debug?.(`${name} was answered with ${response.status} ${error.code}`);
 		throw error;
 	}
 
-	/** True if the Base URL is not known to work, and was tried for long enough: treat it as misconfigured. */
-	private isMisconfigured({ code }: GenerationError): boolean {
-		if (code !== 'connection_failed') return false;
+	private get hasAnswered(): boolean {
+		return this.unreachableSince === Infinity;
+	}
+
+	/** A failed connection ends the step if the host name never existed, or if the Base URL never answered for long enough. */
+	private unconnected(error: GenerationError): GenerationError {
+		if (this.hasAnswered) return error.with({ fatalForStep: false });
 		const now = this.ports.clock.now();
 		this.unreachableSince ??= now;
-		return now - this.unreachableSince >= FIRST_CONTACT_MS;
+		const isOver = now - this.unreachableSince >= FIRST_CONTACT_MS;
+		return isOver ? error.with({ fatalForStep: true }) : error;
 	}
 }
 

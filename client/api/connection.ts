@@ -39,7 +39,8 @@ const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
 	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
 	[/^ECONNREFUSED$/, 'backoff', 'connection refused'],
-	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist'],
+	// Name servers that are down may also answer this: after the service has answered once, it is transient.
+	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist', null, { fatalForStep: true }],
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
 	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
 	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],

@@ -3,7 +3,7 @@ import type { Clock, Debug, Random } from '../ports';
 import { CancelledError, GenerationError } from './errors';
 
 /** Six retries with delays of 1 s to 30 s (spec 7, retry rule 3). All delays together are at most 1.5 minutes. */
-const MAX_RETRIES = 6;
+export const MAX_RETRIES = 6;
 const MAX_DELAY_SECONDS = 30;
 
 /**
@@ -57,11 +57,11 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
 }
 
 /**
- * Returns the maximum number of retries: `Infinity` if the server asks to wait. The item's timeout then ends the
- * retries.
+ * Returns the maximum number of retries: `Infinity` if the server asks to wait, or if the request never reached it. The
+ * item's timeout then ends the retries.
  */
-export function mostRetries({ retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
-	return retryAfterMs === null ? usual : Infinity;
+export function mostRetries({ code, retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
+	return retryAfterMs !== null || code === 'connection_failed' ? Infinity : usual;
 }
 
 export interface RetryPorts {

@@ -50,6 +50,8 @@ interface SubmissionPorts {
 	startedAt?: number;
 	/** When the caller gives up, in milliseconds since the Unix epoch. Nothing is created afterwards. Default: never. */
 	createBy?: number;
+	/** True if the step can sleep: an outage then ends an item after some retries, and a later wave sends it again. */
+	mayRest?: boolean;
 	debug?: Debug;
 }
 
@@ -154,7 +156,8 @@ export class Submission {
 			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
 			sending.lastError = cause;
-			const maxRetries = mostRetries(cause);
+			const isPatient = !this.ports.mayRest || cause.retryAfterMs !== null;
+			const maxRetries = isPatient ? mostRetries(cause) : undefined;
 			const mayResend = this.mayResend(order);
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);

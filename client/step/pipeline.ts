@@ -123,13 +123,14 @@ class Pipeline<T> {
 		this.guard = new SpendGuard(settings, ports);
 		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
-		const watcher = new Watcher({ ...ports, halt }, settings.pollIntervalMs, ports.checks);
+		const mayRest = ports.shift !== undefined;
+		const watcher = new Watcher({ ...ports, halt, mayRest }, settings.pollIntervalMs, ports.checks);
 		const onRecord = () => ports.journal.onRecord();
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
-			submission: new Submission({ ...ports, halt, guard: this.guard }),
+			submission: new Submission({ ...ports, halt, guard: this.guard, mayRest }),
 			watcher,
 			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};

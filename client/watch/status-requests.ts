@@ -11,6 +11,8 @@ export interface StatusPorts {
 	clock: Clock;
 	random: Random;
 	halt: AbortSignal;
+	/** True if the step can sleep: an outage then ends a status check after some retries, and a later wave repeats it. */
+	mayRest?: boolean;
 	debug?: Debug;
 }
 

@@ -1,6 +1,6 @@
 import { GenerationError, isForeign } from '../api/errors';
 import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
-import { backoffDelay, decideRetry, mostRetries, pause } from '../api/retry';
+import { backoffDelay, MAX_RETRIES, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../jobs/job';
 import type { Probed } from './prober';
@@ -61,6 +61,8 @@ export class Watch implements Probed {
 	private clockAt: number;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
+	/** How many of them said that the generation does not exist. */
+	private denials = 0;
 	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
@@ -173,34 +175,36 @@ export class Watch implements Probed {
 		await this.accept(checked.value, deadline);
 	}
 
-	/** Plans the next check after a transient error. Throws any other error. */
+	/**
+	 * Plans the next check after a transient error: an outage lasts until the deadline. Throws any other error, and a
+	 * denial that persists.
+	 */
 	private retryLater(failure: unknown, isNew: boolean): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		// If the generation exists, these come from a proxy or a replica that lags.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
-		// A check needs no slot: a proxy may have sent that code.
-		const isTransient = (exists && isDenied) || failure.retry === 'slot';
-		const error = isTransient ? failure.with({ retry: 'backoff', fatalForStep: false }) : failure;
-		// A response that asks to wait does not count as a failure, and a reused response does not count twice.
-		const isAskedFor = error.retryAfterMs !== null;
-		const retries = isAskedFor || isNew ? this.failures : this.failures - 1;
-		const limits = { retries, maxRetries: mostRetries(error) };
-		if (decideRetry(error, limits) !== 'backoff') throw error;
+		const isOutage = failure.retry !== 'never' && !failure.fatalForStep;
+		if (!isOutage && !(exists && isDenied && this.denials < MAX_RETRIES)) throw failure;
+		const isAskedFor = failure.retryAfterMs !== null;
+		const mayRest = this.watcher.ports.mayRest === true && !isAskedFor;
+		if (mayRest && isNew && this.failures >= MAX_RETRIES) throw failure;
 		const { clock, random, debug } = this.watcher.ports;
 		debug?.(`the status check of ${this.id} is repeated (${failure.code})`);
-		this.lastError = error;
-		this.watcher.requests.hold.note(error);
-		this.watcher.transientErrors.add(error);
-		if (!isAskedFor) this.failures = retries + 1;
-		const pausedUntil = clock.now() + backoffDelay(isAskedFor ? 0 : retries, random);
-		this.earliestAt = Math.max(this.earliestAt, pausedUntil);
+		this.lastError = failure;
+		this.watcher.requests.hold.note(failure);
+		this.watcher.transientErrors.add(failure);
+		// A response that asks to wait does not count as a failure, and a reused response does not count twice.
+		if (isNew && !isAskedFor) this.failures++;
+		if (isNew && !isOutage) this.denials++;
+		const pauseMs = backoffDelay(isAskedFor ? 0 : Math.max(0, this.failures - 1), random);
+		this.earliestAt = Math.max(this.earliestAt, clock.now() + pauseMs);
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
 		const { ports, prober, requests } = this.watcher;
 		const wasProbed = this.canProbe();
-		this.failures = 0;
+		this.failures = this.denials = 0;
 		this.lastError = null;
 		this.generation = generation;
 		requests.confirm(this.id, generation);

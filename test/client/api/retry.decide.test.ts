@@ -26,7 +26,7 @@ const TABLE: Array<[string, GenerationError, RetryDecision, RetryDecision?]> = [
 	['503 of the service', said(503, 'service_unavailable'), 'backoff'],
 	['a 429 from a proxy', foreign(429), 'backoff'],
 	['a refused connection', broken('ECONNREFUSED', 'connect'), 'backoff'],
-	['an unknown host name', broken('ENOTFOUND', 'getaddrinfo'), 'backoff'],
+	['an unknown host name', broken('ENOTFOUND', 'getaddrinfo'), 'stop'],
 	['a rejected certificate', broken('CERT_HAS_EXPIRED'), 'stop'],
 	['no credits', said(402, 'insufficient_credits'), 'stop'],
 	['a rejected API key', said(401, 'authentication_error'), 'stop'],

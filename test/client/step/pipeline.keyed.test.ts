@@ -23,7 +23,9 @@ describe('the generation that another execution created for a key is named', () 
 	])('if the service %s when its status is checked', async (_, looks) => {
 		const { step, table } = await afterOne();
 		step.fake.orderLooks(...looks);
-		const { outcomes } = await runKeyed(step, table, 'two', [keyed('p0', 0, 'a')]);
+		const { outcomes } = await runKeyed(step, table, 'two', [
+			keyed('p0', 0, 'a', { timeoutMs: 30_000 }),
+		]);
 		expect(errorIn(outcomes[0])).toMatchObject({
 			charge: 'paid',
 			generation: { id: 'generation-1' },

@@ -65,6 +65,13 @@ describe.each(Object.keys(troubles))('with status checks %s, a step', (trouble) 
 			waitingFor('foreign', 0, { ...never, timeoutMs: 5000 }),
 			waitingFor('other', 1, { ...never, timeoutMs: 5000, onTimeout: 'continue' }),
 		]);
+		// A page says at once that this is not the service.
+		if (trouble === 'with the answer of somebody else') {
+			expect(outcomes.map((outcome) => errorIn(outcome).code)).toEqual(
+				Array(2).fill('unreadable_answer'),
+			);
+			return;
+		}
 		expect(outcomes.map(inShort)).toEqual(['timeout foreign', 'null other']);
 		expect(errorIn(outcomes[0]).details).toContain('Its status could not be checked');
 		expect(outcomes[1]).toMatchObject({ generation: { timed_out: true, status: null } });
@@ -230,7 +237,7 @@ describe('a step', () => {
 describe('a Base URL that has never responded', () => {
 	const nobody = (step: Step, items: number) => {
 		for (let item = 0; item < items; item++) {
-			step.fake.order(`p${item}`, ...Array.from({ length: 9 }, () => unreachable));
+			step.fake.order(`p${item}`, ...Array.from({ length: 90 }, () => unreachable));
 		}
 	};
 
@@ -239,18 +246,22 @@ describe('a Base URL that has never responded', () => {
 		[1, false],
 		[10, true],
 		[10, false],
-	])('fails within 6 s for all items: %d at once', async (maxConcurrent, stopOnError) => {
-		const step = new Step({ maxConcurrent, stopOnError });
-		step.random = seededRandom(5);
-		nobody(step, 40);
-		const { outcomes } = await step.run(batch(40));
-		expect(step.elapsed).toBeLessThanOrEqual(6000);
-		expect(step.fake.creating.length).toBeLessThanOrEqual(3 * maxConcurrent);
-		if (!stopOnError) {
-			for (const outcome of outcomes) expect(errorIn(outcome).code).toBe('connection_failed');
-		}
-		expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([]);
-	});
+	])(
+		'fails within about a minute for all items: %d at once',
+		async (maxConcurrent, stopOnError) => {
+			const step = new Step({ maxConcurrent, stopOnError });
+			step.random = seededRandom(5);
+			nobody(step, 40);
+			const { outcomes } = await step.run(batch(40));
+			expect(step.elapsed).toBeGreaterThanOrEqual(60_000);
+			expect(step.elapsed).toBeLessThanOrEqual(90_000);
+			expect(step.fake.creating.length).toBeLessThanOrEqual(8 * maxConcurrent);
+			if (!stopOnError) {
+				for (const outcome of outcomes) expect(errorIn(outcome).code).toBe('connection_failed');
+			}
+			expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([]);
+		},
+	);
 
 	it('is retried for longer if an earlier attempt of the step has created something', async () => {
 		const step = new Step({ spentBefore: 1 });
@@ -259,7 +270,7 @@ describe('a Base URL that has never responded', () => {
 		expect(outcomes.map(({ kind }) => kind)).toEqual(['done']);
 	});
 
-	it('fails within 6 s for all ids, too', async () => {
+	it('fails within about a minute for all ids, too', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		const nothing = () => {
 			throw networkError('ECONNREFUSED', 'connect');
@@ -268,6 +279,6 @@ describe('a Base URL that has never responded', () => {
 		const ids = Array.from({ length: 20 }, (_, item) => waitingFor(`id-${item}`, item));
 		const { outcomes } = await step.run(ids);
 		for (const outcome of outcomes) expect(errorIn(outcome).code).toBe('connection_failed');
-		expect(step.elapsed).toBeLessThanOrEqual(6000);
+		expect(step.elapsed).toBeLessThanOrEqual(90_000);
 	});
 });

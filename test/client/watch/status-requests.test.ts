@@ -1,5 +1,5 @@
 import { answer, refusal, wireGeneration } from '../../support/answers';
-import { batch, inShort, waitingFor } from '../../support/step';
+import { batch, errorIn, inShort, waitingFor } from '../../support/step';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
@@ -132,13 +132,13 @@ describe('the status of an ID that a user has entered', () => {
 	});
 
 	it.each([true, false])(
-		'is an error if all responses are about another one (wait: %j)',
+		'is an error at its Timeout if all responses are about another one (wait: %j)',
 		async (wait) => {
 			const step = stepOf(0);
 			step.fake.replies = [said(id.replace('1a', '2a'))];
-			const { outcomes } = await step.run([waitingFor(id, 0, { wait })]);
-			expect(outcomes.map(inShort)).toEqual([`unreadable_answer ${id}`]);
-			expect(step.fake.seen).toHaveLength(7);
+			const { outcomes } = await step.run([waitingFor(id, 0, { wait, timeoutMs: 60_000 })]);
+			expect(outcomes.map(inShort)).toEqual([`timeout ${id}`]);
+			expect(errorIn(outcomes[0]).details).toContain('another generation');
 		},
 	);
 
