@@ -30,3 +30,19 @@ export function sentences(...parts: Array<string | false | null | undefined>): s
 		.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
 		.join(' ');
 }
+
+/** Maximum length of foreign text in a title. */
+const MAX_WORDS = 100;
+
+/**
+ * Returns the first words of a text or page, for an error message. Removes markup, control characters and anything as
+ * long as a key or signature.
+ */
+export function firstWords(text: string, most = MAX_WORDS): string {
+	const words = text
+		.replace(/<[^>]*>?/g, ' ')
+		.replace(/[\w+/=.~-]{33,}/g, '…')
+		.replace(/[\p{C}\s]+/gu, ' ')
+		.trim();
+	return words.length > most ? `${words.slice(0, most).trim()}…` : words;
+}

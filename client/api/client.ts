@@ -99,7 +99,8 @@ export class ServiceClient {
 	/** GET /v1/generations/{id}, once: the status and a fresh URL. The signal aborts the request. */
 	async status(id: string, signal: AbortSignal): Promise<Generation> {
 		const path = `/v1/generations/${encodeURIComponent(id)}`;
-		return await this.generation({ method: 'GET', path }, id, signal);
+		const headers = { 'Cache-Control': 'no-cache' };
+		return await this.generation({ method: 'GET', path, headers }, id, signal);
 	}
 
 	/** GET /v1/models. */

@@ -1,5 +1,4 @@
 import { amount } from '../text';
-import { isContentRefusal } from './states';
 
 /** How a request may be retried (spec 7, retry rules). `slot`: once a slot is free. */
 export type RetryRule = 'never' | 'backoff' | 'slot';
@@ -175,11 +174,18 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	}),
 };
 
-const CONTENT_REFUSED = row(
+/** Our code for a refusal under any of its names. The same model would refuse the content again. */
+export const CONTENT_REFUSED = 'content_refused';
+export const REFUSED_CONTENT = row(
 	'The service refused the content',
 	'Change the prompt or the reference files, or choose another model.',
 	{ specific: withMessage },
 );
+
+/** True for a code of spec 7, or of an alternate form of it. */
+export function isSpecified(code: string | null): boolean {
+	return code !== null && Object.hasOwn(BY_CODE, code);
+}
 
 /** True if a 5xx has a code, type and status that spec 7 lists. Proxies use the same form for other errors. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
@@ -228,8 +234,8 @@ const NOT_THE_SERVICE = row(
 
 /** Returns the row for an error (spec 7). Without a known code, the status counts, and if the body is `foreign`. */
 export function errorRow(code: string | null, status: number, foreign = false): ErrorRow {
-	if (code !== null && Object.hasOwn(BY_CODE, code)) return BY_CODE[code];
-	if (isContentRefusal(code)) return CONTENT_REFUSED;
+	if (isSpecified(code)) return BY_CODE[String(code)];
+	if (code === CONTENT_REFUSED) return REFUSED_CONTENT;
 	if (status >= 300 && status < 400) return REDIRECT;
 	if (status in BY_STATUS) return BY_STATUS[status];
 	if (mayHavePassed(status)) return NO_ANSWER;
@@ -253,6 +259,7 @@ export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	unreadable_answer: 'configuration-invalid',
 	record_unavailable: 'configuration-invalid',
 	unexpected_error: 'node-defect',
+	content_refused: undefined,
 	generation_failed: undefined,
 	generation_ended: undefined,
 	output_missing: undefined,

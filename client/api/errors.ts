@@ -1,7 +1,14 @@
 import type { ServiceResponse } from '../ports';
-import { inSeconds, sentences, truncate } from '../text';
-import { errorRow, isListed, mayHavePassed, type RetryRule } from './error-table';
-import { asRecord, type GenerationItem } from './generation';
+import { firstWords, inSeconds, sentences, truncate } from '../text';
+import {
+	CONTENT_REFUSED,
+	errorRow,
+	isListed,
+	isSpecified,
+	mayHavePassed,
+	type RetryRule,
+} from './error-table';
+import { asRecord, reasonIn, type GenerationItem } from './generation';
 import { retryAfterMs } from './retry-after';
 import { isContentRefusal } from './states';
 
@@ -42,8 +49,6 @@ export class GenerationError extends Error {
 	readonly retryAfterMs: number | null = null;
 	/** True if every further creating request of the step would be rejected too. */
 	readonly fatalForStep: boolean = false;
-	/** True if the content was refused: the same model would refuse it again. */
-	readonly isContentRefusal: boolean = false;
 	/** The generation that the error is about, if one exists. */
 	readonly generation: KnownGeneration | null = null;
 	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
@@ -125,21 +130,32 @@ export function errorFromResponse(
 		retry: row.retry,
 		retryAfterMs: asked,
 		fatalForStep: row.fatalForStep,
-		isContentRefusal: isContentRefusal(code),
 	});
 }
 
 /** A 401 means that nothing was created (spec 7). Its body may name a code that is retried, which must not count. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
+	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
 	return charging && status === 401 && !isAboutApiKey ? 'authentication_error' : code;
 }
 
-/** Builds the error for a 2xx response without the expected content. A status check may succeed later. */
-export function unreadableAnswer({ status }: ServiceResponse, charging: boolean): GenerationError {
+/**
+ * Builds the error for a 2xx response without the expected content. A status check may succeed later. If it contains an
+ * error of spec 7, nothing was created.
+ */
+export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
+	const { status, body } = response;
+	const code = readErrorBody(body, status)?.code ?? null;
+	if (charging && isSpecified(code)) return errorFromResponse(response, charging);
+	const said = firstWords(reasonIn(asRecord(body).error ?? body) ?? '', MAX_QUOTED) || null;
 	return new GenerationError({
 		title: 'The response is not from the media service',
-		details: 'It does not have the fields that the service documents',
+		details: sentences(
+			'It does not have the fields that the service documents',
+			said && `The service says: ${said}`,
+		),
+		serviceMessage: said,
 		description: 'Check the Base URL in the credential.',
 		code: 'unreadable_answer',
 		status,
@@ -149,6 +165,8 @@ export function unreadableAnswer({ status }: ServiceResponse, charging: boolean)
 }
 
 const MAX_IN_TITLE = 120;
+/** Maximum length of a response in another format, in an error. */
+const MAX_QUOTED = 300;
 
 /** Returns a text from outside as a part of a title: one line, no period. `null` if it is empty or too long. */
 export function inTitle(text: string | null | undefined): string | null {

@@ -28,6 +28,8 @@ export interface Generation {
 	failureReason: string | null;
 	/** True if the content was refused: the same model would refuse it again. */
 	isContentRefusal: boolean;
+	/** True if the output came in the response itself, and has no URL. `takeInlineFile` returns it. */
+	isInline: boolean;
 	/** Number of further outputs, which are not returned. */
 	leftOut: number;
 }
@@ -48,7 +50,7 @@ export const NOTHING_KNOWN = {
 /** Returns a generation with only its id known. */
 export function unseen(id: string): Generation {
 	const item = { ...NOTHING_KNOWN, id };
-	return { item, failureReason: null, isContentRefusal: false, leftOut: 0 };
+	return { item, failureReason: null, isContentRefusal: false, isInline: false, leftOut: 0 };
 }
 
 /** True if polling stops (spec 3). */
@@ -56,9 +58,9 @@ export function isFinal(generation: Generation): boolean {
 	return isFinalState(generation.item.status);
 }
 
-/** True if the generation is completed without an output URL. A later check may have it, if a replica lags. */
+/** True if the generation is completed without an output. A later check may have it, if a replica lags. */
 export function lacksOutput(generation: Generation): boolean {
-	return isCompleted(generation) && generation.item.url === null;
+	return isCompleted(generation) && generation.item.url === null && !generation.isInline;
 }
 
 /** True if the output exists. */
@@ -80,16 +82,19 @@ export function asRecord(value: unknown): Record<string, unknown> {
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entries = (Array.isArray(wire.data) ? wire.data : []).map(asRecord);
-	const outputs = entries.filter(({ url }) => text(url) !== null);
+	const outputs = entries.filter((entry) => text(entry.url) ?? inlineFile(entry));
 	const entry = outputs[0] ?? entries[0] ?? {};
 	const id = idIn(wire.id) ?? idIn(entry.generation_id);
 	if (id === null) return null;
 	const created = typeof wire.created === 'number' ? wire.created : null;
-	const url = text(entry.url);
-	return {
+	const status = readState(text(wire.status) ?? text(entry.status) ?? 'pending');
+	const hasOutput = status === 'completed' || !isFinalState(status);
+	const url = hasOutput && !isDataUri(entry.url) ? text(entry.url) : null;
+	const file = status === 'completed' && url === null ? inlineFile(entry) : null;
+	const generation: Generation = {
 		item: {
 			...NOTHING_KNOWN,
-			status: readState(text(wire.status) ?? text(entry.status) ?? 'pending'),
+			status,
 			model: text(wire.model) ?? text(entry.model),
 			type: text(wire.type),
 			id,
@@ -98,18 +103,42 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 			revised_prompt: text(entry.revised_prompt),
 			url,
 		},
-		failureReason: readFailureReason(wire.error ?? entry.error),
+		failureReason: reasonIn(wire.error ?? entry.error),
 		isContentRefusal: [wire.error, entry.error].some((error) => isContentRefusal(error)),
+		isInline: file !== null,
 		leftOut: Math.max(0, outputs.length - 1),
 	};
+	if (file !== null) inlineFiles.set(generation, file);
+	return generation;
 }
 
-/** Reads any form of a failed generation's `error`. Spec 2.1 shows neither its place nor its shape. */
-function readFailureReason(error: unknown): string | null {
+/** Outputs that came in a response, in base64. They can be large: each is dropped when it is taken, and never stored. */
+const inlineFiles = new WeakMap<Generation, string>();
+
+/** Returns the output that came in the response, once. `null` if there is none, or if it was taken: request it again. */
+export function takeInlineFile(generation: Generation): Buffer | null {
+	const file = inlineFiles.get(generation);
+	inlineFiles.delete(generation);
+	return file === undefined ? null : Buffer.from(file, 'base64');
+}
+
+function isDataUri(url: unknown): boolean {
+	return /^data:/i.test(text(url) ?? '');
+}
+
+/** The output within an entry, in base64; `null` if there is none. */
+function inlineFile({ b64_json, url }: Record<string, unknown>): string | null {
+	const file = text(b64_json) ?? (isDataUri(url) ? text(url) : null);
+	return text(file?.replace(/^data:[^,]*,/i, ''));
+}
+
+/** Reads an error in any form, such as that of a failed generation: spec 2.1 does not show its shape. */
+export function reasonIn(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
 	if (typeof error === 'string') return truncate(error);
-	const { message, reason, code } = asRecord(error);
-	return truncate(text(message) ?? text(reason) ?? text(code) ?? JSON.stringify(error));
+	const { message, msg, reason, code } = asRecord(error);
+	const said = text(message) ?? text(msg) ?? text(reason) ?? text(code);
+	return truncate(said ?? JSON.stringify(error));
 }
 
 /** A number is an id, too: without it, what was charged would be lost. */
@@ -156,5 +185,7 @@ function statedExpiry(url: string): number {
 		const end = Date.parse(date) + Number(query.get(`${vendor}-expires`) ?? NaN) * 1000;
 		if (Number.isFinite(end)) return end;
 	}
+	const azure = query.get('se') ?? '';
+	if (/^\d{4}-\d\d-\d\d/.test(azure)) return Date.parse(azure);
 	return Number(query.get('expires') || NaN) * 1000;
 }

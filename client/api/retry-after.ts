@@ -1,4 +1,5 @@
 import type { ServiceResponse } from '../ports';
+import { asRecord } from './generation';
 
 /** Values of `Retry-After`: seconds, or a date with a time of day. Anything else, such as a negative number, is ignored. */
 const SECONDS = /^\s*\d+(\.\d*)?\s*$/;
@@ -6,12 +7,18 @@ const DATE = /\d:\d\d/;
 const YEAR_MS = 31_536_000_000;
 
 /**
- * Returns how long a response asks to wait (`Retry-After`), in milliseconds; `null` if it does not. A date counts from this
- * clock or from that of its server, whichever makes the wait shorter: one of them may be wrong.
+ * Returns how long a response asks to wait, in milliseconds; `null` if it does not. The header `Retry-After` counts, or else
+ * `retry_after` in the body or in its `error`. A date counts from this clock or from that of its server, whichever makes the
+ * wait shorter: one of them may be wrong.
  */
-export function retryAfterMs({ status, headers }: ServiceResponse, now: number): number | null {
+export function retryAfterMs(
+	{ status, headers, body }: ServiceResponse,
+	now: number,
+): number | null {
 	if (status !== 429 && status !== 503) return null;
-	const value = String(headers?.['retry-after'] ?? '');
+	const { error, retry_after: beside } = asRecord(body);
+	const within = asRecord(error).retry_after;
+	const value = String(headers?.['retry-after'] ?? within ?? beside ?? '');
 	// A number of four hundred digits would be infinite.
 	if (SECONDS.test(value)) return Math.min(Number(value) * 1000, YEAR_MS) || null;
 	const date = DATE.test(value) ? Date.parse(value) : NaN;

@@ -13,11 +13,10 @@ const OTHER_ENDS = new Set([
 ]);
 const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
 
-/** Codes that say that the content was refused, without separators: the same model would refuse it again. */
-const REFUSALS = ['contentpolicyviolation', 'contentfiltered', 'moderationblocked', 'safety'];
-/** The same codes within a text. `safety` is also an ordinary word, so that it only counts alone. */
-const REFUSAL_IN_TEXT =
-	/\b(content[_-]policy[_-]violation|content[_-]filtered|moderation[_-]blocked)\b/i;
+/** Parts of codes that say that the content was refused, without separators: the same model would refuse it again. */
+const REFUSAL = /sensitive|nsfw|moderation|contentpolicy|contentfilter|safety/;
+/** A code within a text, such as `moderation_blocked`. Ordinary words, such as `safety`, do not count there. */
+const CODE_IN_TEXT = /[a-z]+_\w+|\b[A-Z]?[a-z]+[A-Z]\w*/g;
 const DEEPEST = 6;
 
 /** Returns a state or code in lower case and without separators: `Timed Out`, `timed-out` and `timedOut` are equal. */
@@ -49,14 +48,17 @@ export function isUnknownState(state: string | null | undefined): boolean {
 /**
  * True if an error says that the content was refused. Spec 2.1 does not show its shape: the code may be in any field, or in
  * an inner error, or the error may be a text.
+ *
+ * @param name the field of the error, if it has one
  */
-export function isContentRefusal(error: unknown, depth = 0): boolean {
+export function isContentRefusal(error: unknown, name = '', depth = 0): boolean {
+	// A parameter may have such a name.
+	if (name === 'param' || depth > DEEPEST) return false;
 	if (typeof error === 'string') {
-		return REFUSALS.includes(plain(error)) || REFUSAL_IN_TEXT.test(error);
+		const isCode = /code|type/i.test(name) || /^[\w.-]+$/.test(error);
+		const codes = isCode ? [error] : (error.match(CODE_IN_TEXT) ?? []);
+		return codes.some((code) => REFUSAL.test(plain(code)));
 	}
-	if (typeof error !== 'object' || error === null || depth === DEEPEST) return false;
-	return Object.entries(error).some(
-		// A parameter may have such a name.
-		([name, value]) => name !== 'param' && isContentRefusal(value, depth + 1),
-	);
+	const parts = Object.entries(typeof error === 'object' ? (error ?? {}) : {});
+	return parts.some(([part, value]) => isContentRefusal(value, part, depth + 1));
 }

@@ -1,4 +1,5 @@
 import type { CreateRequest } from '../api/client';
+import { CONTENT_REFUSED } from '../api/error-table';
 import { GenerationError, type GenerationErrorFields } from '../api/errors';
 import type { Row } from './row';
 import { sentences } from '../text';
@@ -94,15 +95,16 @@ type TriedJob = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>
  */
 export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'next model' | 'stop' {
 	if (!(error instanceof GenerationError)) return 'stop';
-	const { charge, code, fields, isContentRefusal } = error;
+	const { charge, code, fields } = error;
+	const isRefusal = code === CONTENT_REFUSED;
 	const { retriesOnFailure = 0, fallbackModels = [] } = job;
 	const tried = (job.tried ??= { failed: 0, fallbacks: 0 });
 	if (charge === 'refunded') {
 		tried.failed++;
 		tried.lastFailure = fields;
-		if (!isContentRefusal && tried.failed <= retriesOnFailure) return 'same model';
+		if (!isRefusal && tried.failed <= retriesOnFailure) return 'same model';
 	}
-	const isAboutModel = isContentRefusal || MODEL_ERRORS.has(code);
+	const isAboutModel = isRefusal || MODEL_ERRORS.has(code);
 	const certain = charge === 'refunded' || (charge === 'none' && isAboutModel);
 	if (!certain || tried.fallbacks >= fallbackModels.length) return 'stop';
 	tried.fallbacks++;

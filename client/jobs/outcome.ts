@@ -7,6 +7,7 @@ import {
 	type Generation,
 	type GenerationItem,
 } from '../api/generation';
+import { CONTENT_REFUSED, REFUSED_CONTENT } from '../api/error-table';
 import { isOtherEnd, isUnknownState } from '../api/states';
 import type { CreateJob } from './job';
 import { inSeconds, itemNames, sentences } from '../text';
@@ -63,13 +64,12 @@ function withReason(title: string, { item, failureReason }: Generation) {
 export function failedGeneration(generation: Generation): GenerationError {
 	const { isContentRefusal } = generation;
 	return new GenerationError({
-		...withReason('The generation failed', generation),
+		...withReason(isContentRefusal ? REFUSED_CONTENT.title : 'The generation failed', generation),
 		description: isContentRefusal
-			? 'The content was refused, so it was not sent to this model again. Change the prompt or the reference files, or choose another model.'
+			? `It was not sent to this model again. ${REFUSED_CONTENT.advice}`
 			: 'Change the prompt or the model, or try again.',
-		code: 'generation_failed',
+		code: isContentRefusal ? CONTENT_REFUSED : 'generation_failed',
 		charge: 'refunded',
-		isContentRefusal,
 	});
 }
 

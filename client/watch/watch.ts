@@ -214,7 +214,7 @@ export class Watch implements Probed {
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) prober.usable = false;
 		if (isCompleted(generation)) prober.ended(this, this.foundAt ?? ports.clock.now());
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
-		if (!wasProbed || !isCompleted(generation)) return;
+		if (!wasProbed || !isCompleted(generation) || generation.item.url === null) return;
 		const until = Math.min(deadline, ports.clock.now() + LONGEST_TURN_MS);
 		if (!(await prober.turn(this, until))) return;
 		if ((await prober.send(this.url, deadline)) === 'missing') prober.usable = false;

@@ -150,8 +150,11 @@ function nextCheckAt(
 ): number | null {
 	if (jobs.length === 0) return null;
 	const now = wallClock.now();
-	const timeoutMs = Math.max(...jobs.map((job) => job.timeoutMs));
-	const lastAt = Math.max(...jobs.map((job) => checks[(job as CollectJob).id]?.at ?? 0));
+	const timeoutMs = jobs.reduce((most, job) => Math.max(most, job.timeoutMs), 0);
+	const lastAt = jobs.reduce(
+		(last, job) => Math.max(last, checks[(job as CollectJob).id]?.at ?? 0),
+		0,
+	);
 	// A clock that was set back does not extend the sleep.
 	const pauseMs = sleepMs(now - since, timeoutMs, Math.min(lastAt, now) + pollIntervalMs - now);
 	return pauseMs === null ? null : now + pauseMs;

@@ -3,7 +3,16 @@ import { wireGeneration } from '../support/answers';
 import { refused } from '../support/fake-service';
 import { batch, errorIn, inShort, Step } from '../support/step';
 
-const CODES = ['content_policy_violation', 'content_filtered', 'moderation_blocked', 'safety'];
+const CODES = [
+	'content_policy_violation',
+	'content_filtered',
+	'moderation_blocked',
+	'safety',
+	'new_sensitive',
+	'nsfw_content_detected',
+	'OutputImageSensitiveContentDetected',
+	'content_moderation_failed',
+];
 
 describe('a failure that says that the content was refused', () => {
 	it.each<[string, unknown]>([
@@ -14,6 +23,7 @@ describe('a failure that says that the content was refused', () => {
 				[`text ${code}`, code],
 			],
 		),
+		['words', { code: 'Content Moderation Failed' }],
 		['other cases', { code: 'CONTENT_POLICY_VIOLATION' }],
 		['other spellings', { code: 'contentFiltered' }],
 		['a text that begins with it', 'content_policy_violation: the prompt names a person'],
@@ -30,6 +40,8 @@ describe('a failure that says that the content was refused', () => {
 		['nothing', undefined],
 		['another code', { code: 'out_of_memory', message: 'Check the safety of the prompt' }],
 		['the name of a parameter', { code: 'invalid_parameter', param: 'safety' }],
+		['a text with such a word', { message: 'Field names are case-sensitive and safety-critical' }],
+		['an address', { message: 'no', doc_url: 'https://example.com/moderation' }],
 		['a text about it', 'The safety margin of the provider is used up'],
 	])('is not taken for one: %s', (_, error) => {
 		const generation = readGeneration(wireGeneration({ status: 'failed', error }), 0);
@@ -52,7 +64,12 @@ describe('a failure that says that the content was refused', () => {
 		const { outcomes } = await step.run(batch(1, { retriesOnFailure: 5 }));
 		expect(step.fake.creating).toHaveLength(1);
 		const error = errorIn(outcomes[0]);
-		expect(error).toMatchObject({ code: 'generation_failed', charge: 'refunded' });
+		expect(error).toMatchObject({
+			code: 'content_refused',
+			message: 'The service refused the content: The prompt was refused',
+			charge: 'refunded',
+			generation: { url: null },
+		});
 		expect(error.description).toMatch(/Change the prompt/);
 	});
 
@@ -82,7 +99,8 @@ describe('a failure that says that the content was refused', () => {
 		const { outcomes } = await step.run(batch(1));
 		expect(errorIn(outcomes[0])).toMatchObject({
 			charge: 'none',
-			code: 'content_policy_violation',
+			code: 'content_refused',
+			message: 'The service refused the content: The service is sorry',
 		});
 	});
 });

@@ -1,4 +1,5 @@
 import type { ServiceResponse } from '../../client/ports';
+import { seededRandom } from '../../sandbox/basics/random';
 import { errorFromResponse } from '../../client/api/errors';
 import { answer, refusal, retryAfter } from '../support/answers';
 import { keyed, runKeyed } from '../support/keyed-step';
@@ -50,6 +51,31 @@ describe('Retry-After of a creating request', () => {
 			expect(times.filter((at) => at < 119_000)).toHaveLength(10);
 			expect(times.length).toBeLessThan(30 + 10 + 10);
 		});
+	});
+
+	it.each<[string, (seconds: number) => object]>([
+		['in the error', (seconds) => ({ error: { code: 'rate_limited', retry_after: seconds } })],
+		['beside the error', (retry_after) => ({ error: { code: 'rate_limited' }, retry_after })],
+		['alone, as a text', (seconds) => ({ retry_after: `${seconds}` })],
+	])('counts in the body too, if there is no header: %s', async (_, bodyOf) => {
+		const step = new Step({ stopOnError: false });
+		const { send } = step.fake;
+		let opensAt = 0;
+		step.fake.latencyMs = 50;
+		(step.fake as { send: typeof send }).send = async (request) => {
+			const leftMs = opensAt - step.time.now();
+			if (request.method === 'GET') return await send(request);
+			if (leftMs <= 0) {
+				opensAt = step.time.now() + 6_000;
+				return await send(request);
+			}
+			step.fake.seen.push({ ...request, at: step.time.now() });
+			return { status: 429, body: bodyOf(Math.ceil(leftMs / 1000)) };
+		};
+		step.random = seededRandom(7);
+		const { outcomes } = await step.run(batch(12));
+		expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(12);
+		expect(step.fake.creating.length).toBeLessThanOrEqual(40);
 	});
 
 	it('holds the other items of the step back, too, and those that have a key', async () => {

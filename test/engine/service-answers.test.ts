@@ -81,7 +81,7 @@ describe('content that is refused', () => {
 			{ ...quiet, runOptions, options: { size: '' } },
 			{ items: prompts('a boat [refuse: content_policy_violation]') },
 		);
-		expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });
+		expect(run.error).toMatchObject({ context: { code: 'content_refused' } });
 		expect(stage.sandbox.books.generations.map(({ model }) => model)).toEqual([
 			'lumen-turbo',
 			'aurora-image-1-mini',

@@ -186,7 +186,7 @@ export class Stage {
 
 	/** Returns the JSON that the contract promises for a generation in the sandbox's books. */
 	promised({ id, state, type, model, created }: BookEntry): IDataObject {
-		const url = this.sandbox.service.outputUrl(id) ?? '';
+		const url = state === 'failed' ? null : (this.sandbox.service.outputUrl(id) ?? '');
 		return {
 			id,
 			status: state,
@@ -194,7 +194,7 @@ export class Stage {
 			model,
 			created: Math.floor(created / 1000),
 			url,
-			url_expires_at: expiryOf(url),
+			url_expires_at: url === null ? null : expiryOf(url),
 			revised_prompt: null,
 			timed_out: false,
 		};

@@ -11,6 +11,8 @@ export interface WireFields {
 	/** `null`: none. By default, a URL of the id. */
 	url?: string | null;
 	revised_prompt?: string;
+	/** The file itself. */
+	b64_json?: string;
 	error?: unknown;
 	/** Number of entries in `data`. Default: 1. */
 	outputs?: number;
@@ -21,8 +23,9 @@ export function wireGeneration(fields: WireFields = {}): Record<string, unknown>
 	const { id = 'generation-1', status = 'pending', model = 'aurora-image-1' } = fields;
 	const { type = 'image', created = Date.UTC(2026, 0, 1) / 1000, error } = fields;
 	const { url = `https://storage.example.com/outputs/${id}.png` } = fields;
-	const { revised_prompt = null, outputs = 1 } = fields;
-	const entry = { url, generation_id: id, status, model, revised_prompt };
+	const { revised_prompt = null, outputs = 1, b64_json } = fields;
+	const file = b64_json !== undefined && { b64_json };
+	const entry = { url, generation_id: id, status, model, revised_prompt, ...file };
 	const data = Array.from({ length: outputs }, () => entry);
 	return { id, status, created, model, type, data, ...(error !== undefined && { error }) };
 }

@@ -13,7 +13,7 @@ const INCLUDE = 'includeOtherFields';
 const FIELD = 'generationField';
 
 /** The fields beside the generation that say why it failed. */
-const OF_FAILURES = ['error', 'error_code'];
+export const OF_FAILURES = ['error', 'error_code'];
 
 /**
  * Checks the option of an item, and the name of the field.

@@ -12,7 +12,7 @@ import type { SendRequest } from '../../../client/ports';
 import { sentences } from '../../../client/text';
 import { wallClock } from './clock';
 import { apiKeyOf, serviceAddress } from './credential';
-import { noResponse, USER_WAITS_MS, withoutKeys } from './transport';
+import { noResponse, parsedBody, USER_WAITS_MS, withoutKeys } from './transport';
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 /** Statuses that the service never returns for the balance: another server answered. */
@@ -60,17 +60,9 @@ function sendWith(
 			followAllRedirects: false,
 			timeout: USER_WAITS_MS,
 		})) as { statusCode: number; body: unknown };
-		return withoutKeys({ status: statusCode, body: parsed(body) }, new Set([key]));
+		// n8n returns the body of an error as text.
+		return withoutKeys({ status: statusCode, body: parsedBody(body) }, new Set([key]));
 	};
-}
-
-/** n8n returns the body of an error as text. */
-function parsed(body: unknown): unknown {
-	try {
-		return typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
-	} catch {
-		return body;
-	}
 }
 
 function failed(message: string): INodeCredentialTestResult {

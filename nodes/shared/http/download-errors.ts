@@ -1,8 +1,7 @@
 import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { inSeconds, sentences } from '../../../client/text';
-import { firstWords } from './media-type';
+import { firstWords, inSeconds, sentences } from '../../../client/text';
 
 /** A reason why a download failed, other than no connection: n8n cannot write the file, or the transfer broke off. */
 interface Cause {

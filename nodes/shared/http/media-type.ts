@@ -91,22 +91,6 @@ function isSvg(text: string): boolean {
 	return /^\s*<(!doctype\s+|\w+:)?svg[\s>/]/i.test(rest);
 }
 
-/** Maximum length of foreign text in a title. */
-const MAX_WORDS = 100;
-
-/**
- * Returns the first words of a text or page, for an error message. Removes markup, control characters and anything as
- * long as a key or signature.
- */
-export function firstWords(text: string): string {
-	const words = text
-		.replace(/<[^>]*>?/g, ' ')
-		.replace(/[\w+/=.~-]{33,}/g, '…')
-		.replace(/[\p{C}\s]+/gu, ' ')
-		.trim();
-	return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS).trim()}…` : words;
-}
-
 /**
  * Returns a file name that every storage accepts, with the extension of its type.
  *

@@ -8,6 +8,7 @@ import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
 import type { ProbeResponse, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
 import { GenerationError } from '../../../client/api/errors';
+import { readGeneration } from '../../../client/api/generation';
 import { debugLog } from '../execution';
 import type { Caller, Step } from '../step';
 import { requestClock, wallClock } from './clock';
@@ -117,6 +118,8 @@ export function connect(
 			body,
 			headers,
 			json: true,
+			// n8n would round large numbers.
+			encoding: 'text',
 			// After a pause of the process, n8n's own timeout would fire before the socket is read.
 			timeout: 0,
 			returnFullResponse: true,
@@ -125,7 +128,7 @@ export function connect(
 		};
 		const response = await exchange(caller, read, options, signal);
 		const { statusCode: status, body: content, headers: received } = response;
-		return { ...withoutKeys({ status, body: content }, keys), headers: received };
+		return { ...withoutKeys({ status, body: parsedBody(content) }, keys), headers: received };
 	};
 }
 
@@ -247,6 +250,18 @@ async function isOneByte(
 	return bytes === 1;
 }
 
+/** An id that is sent as a number, whose digits JavaScript would round. */
+const LARGE_ID = /("(?:generation_)?id"\s*:\s*)(\d{16,})(?=\s*[,}])/g;
+
+/** Parses the body of a response. Returns it unchanged if it is not JSON, or already parsed. */
+export function parsedBody(body: unknown): unknown {
+	try {
+		return typeof body === 'string' ? JSON.parse(body.replace(LARGE_ID, '$1"$2"')) : body;
+	} catch {
+		return body;
+	}
+}
+
 /** Fields of a successful response that errors and logs quote. */
 const QUOTED = new Set(['error', 'status']);
 
@@ -256,8 +271,10 @@ const QUOTED = new Set(['error', 'status']);
  */
 export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
 	const named = [...keys].filter(Boolean).map((key): Secrets[0] => [key, '[API key]']);
-	const secrets: Secrets = [...named, [SIGNED_URL, '[signed URL]']];
-	return { status, body: cut(body, secrets, status >= 300) };
+	const secrets: Secrets = [...named, [SIGNED_URL, '[signed URL]'], [TOKEN, '[token]']];
+	// Errors quote a response without an id.
+	const isQuoted = status >= 300 || readGeneration(body, 0) === null;
+	return { status, body: cut(body, secrets, isQuoted) };
 }
 
 type Secrets = Array<[secret: RegExp | string, name: string]>;
@@ -267,6 +284,9 @@ type Secrets = Array<[secret: RegExp | string, name: string]>;
  * starts only where a run of characters does: an error may quote megabytes of inline data.
  */
 const SIGNED_URL = /(?<![^\s"'<>])[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
+
+/** The token of a signed URL, quoted apart from its path: a JSON Web Token. */
+const TOKEN = /eyJ[\w-]*\.[\w-]+\.[\w-]+/g;
 
 /** Replaces secrets in every string and name of a JSON value or, unless `isQuoted`, of its fields that are quoted. */
 function cut(value: unknown, secrets: Secrets, isQuoted: boolean): unknown {

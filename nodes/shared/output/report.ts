@@ -87,7 +87,9 @@ function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string
 	const groups = new Map<string, Array<Outcome<unknown>>>();
 	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
-		groups.set(reason, [...(groups.get(reason) ?? []), outcome]);
+		const group = groups.get(reason);
+		if (group) group.push(outcome);
+		else groups.set(reason, [outcome]);
 	}
 	return [...groups.values()].map((group) => leftOut(step, group, free) ?? sentenceOf(group, free));
 }

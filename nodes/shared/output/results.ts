@@ -4,7 +4,7 @@ import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/jobs/outcome';
 import { hasErrorOutput } from '../execution';
-import { keptInput } from '../form/include-option';
+import { keptInput, OF_FAILURES } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';
 import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
@@ -26,7 +26,7 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
 	);
 	const lastKept = isAfterSleep(step) ? isReturned.lastIndexOf(true) : -1;
-	const items = outcomes.flatMap((outcome, position) => {
+	return outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
 		switch (outcome.kind) {
 			case 'done': {
@@ -47,11 +47,6 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 			}
 		}
 	});
-	const [first] = items;
-	// With Retry On Fail, n8n runs a step again if its first output item has the field `error`. This item did not fail,
-	// so the field was kept from its input.
-	if (first && step.node.retryOnFail && !failureOf(first)) delete first.json.error;
-	return items;
 }
 
 /** Builds an output item: the generation, alone or in a field of the input item. */
@@ -62,7 +57,10 @@ function itemOf(
 	{ failure, output }: { failure?: IDataObject; output?: Output | null } = {},
 ): INodeExecutionData {
 	const kept = keptInput(step, itemIndex);
-	const keys = kept ? { ...kept.json, [kept.field]: generation } : generation;
+	// What failed in an earlier step may have succeeded in this one.
+	const fields: IDataObject = { ...kept?.json };
+	for (const name of OF_FAILURES) delete fields[name];
+	const keys = kept ? { ...fields, [kept.field]: generation } : generation;
 	const binary = { ...kept?.binary, ...(output && { [output.propertyName]: output.binary }) };
 	return {
 		json: { ...keys, ...failure },

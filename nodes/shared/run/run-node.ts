@@ -64,7 +64,7 @@ export async function runNode(
 	const slept = (await sleep?.(step, start, planned, failures)) ?? null;
 	if (slept) return slept;
 	const run = async (within: Step) => await runToEnd(within, start, planned, failures);
-	const longest = Math.max(0, ...planned.map(({ job }) => job.timeoutMs));
+	const longest = planned.reduce((most, { job }) => Math.max(most, job.timeoutMs), 0);
 	return await (runsAsTool(step) ? withinCall(step, run, longest) : run(step));
 }
 

@@ -27,9 +27,13 @@ describe('the six endpoints', () => {
 			},
 		],
 		[
-			'the status of a generation is requested',
+			'the status of a generation is requested, past all caches',
 			async (service) => await service.status('0b8f-1', never),
-			{ method: 'GET', path: '/v1/generations/0b8f-1' },
+			{
+				method: 'GET',
+				path: '/v1/generations/0b8f-1',
+				headers: { 'Cache-Control': 'no-cache' },
+			},
 		],
 		[
 			'all models are listed',

@@ -1,6 +1,7 @@
 import { CancelledError } from '../../../client/api/errors';
 import type { ServiceResponse } from '../../../client/ports';
 import type { ServiceClient } from '../../../client/api/client';
+import { uncertainCharge } from '../../../client/orders/order-errors';
 import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
 import { IMAGE, NAME, readable, scripted, thrownBy } from '../../support/scripted-service';
 
@@ -65,6 +66,32 @@ describe('a creating request', () => {
 			const { time, seen, service } = scripted(failure, answer(wireGeneration()));
 			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
 			expect([seen.length, error.charge]).toEqual([1, 'unknown']);
+		},
+	);
+
+	it.each(['insufficient_credits', 'model_not_found', 'CONCURRENCY_LIMIT_REACHED', 'server_error'])(
+		'is rejected if a 200 without an id has the error %s, with the words of the service',
+		async (code) => {
+			const body = { error: { code, message: 'You have 3 credits' } };
+			const { time, service } = scripted(answer(body));
+			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+			expect(error).toMatchObject({ code, charge: 'none', serviceMessage: 'You have 3 credits' });
+		},
+	);
+
+	it.each<[string, unknown]>([
+		['an error with an unknown code', { error: { code: 'E7', message: 'Out of paint' } }],
+		['an error that is a text', { error: 'Out of paint' }],
+		['another format', { code: 402, msg: 'Out of paint' }],
+		['a text', 'Out of paint'],
+		['a page', '<html><h1>Out of paint</h1></html>'],
+	])(
+		'may have been charged if a 200 has no id, and quotes what the service said: %s',
+		async (_, body) => {
+			const { time, service } = scripted(answer(body));
+			const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
+			expect(error).toMatchObject({ charge: 'unknown', serviceMessage: 'Out of paint' });
+			expect(uncertainCharge(error).description).toContain('The service says: Out of paint.');
 		},
 	);
 

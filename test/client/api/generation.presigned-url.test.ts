@@ -27,6 +27,11 @@ describe('the expiry of a presigned URL', () => {
 			`https://s3.example.com/a.png?AWSAccessKeyId=x&Expires=${created + 60}&Signature=y`,
 			'2026-01-01T12:01:00.000Z',
 		],
+		[
+			'the se of Azure',
+			'https://x.blob.core.windows.net/a.png?sv=2024-11-04&se=2026-01-01T12%3A02%3A00Z&sig=y',
+			'2026-01-01T12:02:00.000Z',
+		],
 	])('is read from %s', (_, url, expiry) => {
 		expect(presignedUrlExpiry(url, created, now)).toBe(expiry);
 		expect(presignedUrlExpiry(url, null, now)).toBe(expiry);
@@ -42,6 +47,7 @@ describe('the expiry of a presigned URL', () => {
 			'https://x.example.com/a?X-Amz-Date=20260101T113000Z&X-Amz-Expires=soon',
 		],
 		['an empty expiry', 'https://x.example.com/a?Expires='],
+		['an se that is no date', 'https://x.example.com/a?se=1'],
 		['an invalid expiry', 'https://x.example.com/a?Expires=soon'],
 		['an expiry before the creation', 'https://x.example.com/a?Expires=3600'],
 		['an expiry too far in the future', 'https://x.example.com/a?Expires=99999999999999'],

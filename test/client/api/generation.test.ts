@@ -4,10 +4,13 @@ import {
 	isCompleted,
 	isFailed,
 	isFinal,
+	lacksOutput,
 	NOTHING_KNOWN,
 	presignedUrlExpiry,
 	readGeneration,
+	takeInlineFile,
 	unseen,
+	type Generation,
 } from '../../../client/api/generation';
 import { ONLY_ID_KNOWN, wireGeneration } from '../../support/answers';
 
@@ -43,6 +46,7 @@ describe('a generation', () => {
 			},
 			failureReason: null,
 			isContentRefusal: false,
+			isInline: false,
 			leftOut: 0,
 		});
 	});
@@ -125,6 +129,55 @@ describe('a generation', () => {
 				expect(read === null || read.item.id !== '').toBe(true);
 			}),
 		);
+	});
+});
+
+describe('the output URL', () => {
+	it.each(['failed', 'cancelled'])('is not returned if there is no output: %s', (status) => {
+		const { item } = readGeneration(wireGeneration({ status }), now) ?? {};
+		expect(item).toMatchObject({ url: null, url_expires_at: null });
+	});
+});
+
+describe('an output in the response', () => {
+	const withOutputs = (status: string, ...data: object[]) =>
+		readGeneration({ id: 'x', status, data }, now) as Generation;
+	const PNG = 'iVBORw0KGgo=';
+
+	it.each<[string, object]>([
+		['b64_json', { b64_json: PNG, url: null }],
+		['a data URI in b64_json', { b64_json: `data:image/png;base64,${PNG}` }],
+		['a data URI in url', { url: `data:image/png;base64,${PNG}` }],
+		['beside an entry without one', { revised_prompt: 'A boat', b64_json: PNG }],
+	])('is a file: %s', (_, entry) => {
+		const generation = withOutputs('completed', entry);
+		expect(generation.item.url).toBeNull();
+		expect(lacksOutput(generation)).toBe(false);
+		expect(takeInlineFile(generation)?.toString('base64')).toBe(PNG);
+	});
+
+	it('is read once, so that a long step does not keep it', () => {
+		const generation = withOutputs('completed', { b64_json: PNG });
+		takeInlineFile(generation);
+		expect(takeInlineFile(generation)).toBeNull();
+		expect(lacksOutput(generation)).toBe(false);
+	});
+
+	it('is never in the JSON that a sleep stores', () => {
+		const generation = withOutputs('completed', { b64_json: PNG });
+		expect(JSON.stringify(generation)).not.toContain('iVBOR');
+	});
+
+	it.each([
+		['before the generation is completed', withOutputs('processing', { b64_json: PNG })],
+		['if it is empty', withOutputs('completed', { b64_json: '', url: 'data:,' })],
+	])('is none %s', (_, generation) => {
+		expect(takeInlineFile(generation)).toBeNull();
+		expect(generation.item.url).toBeNull();
+	});
+
+	it('counts among the outputs that are left out', () => {
+		expect(withOutputs('completed', { b64_json: PNG }, { b64_json: PNG }).leftOut).toBe(1);
 	});
 });
 

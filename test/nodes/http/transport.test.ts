@@ -54,6 +54,7 @@ describe('a request', () => {
 				qs: { type: 'image' },
 				body: undefined,
 				json: true,
+				encoding: 'text',
 				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -78,6 +79,30 @@ describe('a request', () => {
 		});
 		const send = connect(step);
 		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
+	});
+});
+
+describe('an id that is a number', () => {
+	const sentAs = async (body: string) =>
+		(await connect(answering({ statusCode: 200, body }).step)({ method: 'GET', path: '/x' })).body;
+
+	it('keeps all of its digits, as they were sent', async () => {
+		expect(
+			await sentAs('{"id":9007199254740993,"data":[{"generation_id" : 12345678901234567890}]}'),
+		).toEqual({
+			id: '9007199254740993',
+			data: [{ generation_id: '12345678901234567890' }],
+		});
+	});
+
+	it('changes nothing else: other numbers, and a text that looks like one', async () => {
+		const body = {
+			id: 'x',
+			created: 1767225600,
+			paid: 12345678901234568,
+			said: '"id": 12345678901234567890',
+		};
+		expect(await sentAs(JSON.stringify(body))).toEqual(body);
 	});
 });
 
@@ -184,6 +209,26 @@ describe('the key', () => {
 	const SIGNED = 'https://n8n.example.com/rest/binary-data/signed?token=ey.J0.eX';
 	const quoting = (key: string, url: string) => `Could not fetch ${url} with ${key}`;
 	const [secret, readable] = [quoting(KEY, SIGNED), quoting('[API key]', '[signed URL]')];
+
+	const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJpZCI6'.repeat(9)}.s1-_g`;
+	it.each<[string, string]>([
+		['in the query', `GET /rest/binary-data/signed returned 404 (query: token=${TOKEN})`],
+		['alone', `Bad token "${TOKEN}"`],
+		['encoded', `https%3A%2F%2Fn8n%2Frest%2Fx%3Ftoken%3D${TOKEN}%26a`],
+	])('of a signed URL is removed, too, if it is quoted %s', async (_, message) => {
+		const { step } = answering({
+			statusCode: 400,
+			body: { error: { message, query: { token: TOKEN } } },
+		});
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
+		expect(JSON.stringify(answer)).not.toMatch(/eyJ|s1-_g/);
+	});
+
+	it('is removed from a 200 without an id, which errors quote', async () => {
+		const { step } = answering({ statusCode: 200, body: { code: 402, msg: `Bad key ${KEY}` } });
+		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
+		expect(answer.body).toEqual({ code: 402, msg: 'Bad key [API key]' });
+	});
 
 	it.each<[string, (said: string) => object]>([
 		['the error of an output', (said) => ({ data: [{ error: { message: said } }] })],

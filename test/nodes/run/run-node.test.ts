@@ -54,3 +54,10 @@ it.each<[string, () => Plan]>([
 		},
 	]);
 });
+
+it('runs more outputs than a function call has room for', async () => {
+	const { step } = contextOf({ cancel: AbortSignal.abort() });
+	const plan: Plan = { job: creating('A boat'), download: null };
+	const running = runNode(step, () => Array.from({ length: 150_000 }, () => plan));
+	expect(await running).toEqual([[]]);
+});
