@@ -74,7 +74,8 @@ export class SpendGuard {
 
 	/** Waits until the balance allows a request. Throws as `gate.requireOpen`. */
 	async requireBalance(gate: StepGate): Promise<void> {
-		if (this.readAt !== null && this.isBalanceFresh) return;
+		// An item that waits for the first reading keeps its place before later ones.
+		if (this.reading === null && this.readAt !== null && this.isBalanceFresh) return;
 		gate.requireOpen();
 		this.reading ??= this.check(gate).finally(() => (this.reading = null));
 		await raceAbort(gate.closed, this.reading);
