@@ -9,6 +9,7 @@ import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Journal, Lease } from './journal';
 import type { Order } from './order';
+import type { Pauses } from '../pauses';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
@@ -52,6 +53,7 @@ interface SubmissionPorts {
 	createBy?: number;
 	/** True if the step can sleep: an outage then ends an item after some retries, and a later wave sends it again. */
 	mayRest?: boolean;
+	pauses: Pauses;
 	debug?: Debug;
 }
 
@@ -173,8 +175,8 @@ export class Submission {
 			if (decision === 'backoff') this.stats.retries++;
 			// A pause that the service has asked for is no failed retry.
 			if (decision === 'backoff' && cause.retryAfterMs === null) retries++;
-			const pauses = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
-			await clock.sleep(Math.min(backoffDelay(pauses, random), leftMs), halt);
+			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
+			await this.pause(sending, Math.min(backoffDelay(tries, random), leftMs), halt);
 		}
 	}
 
@@ -241,7 +243,7 @@ export class Submission {
 				if (hold.until > Math.min(sending.heldSince + timeoutMs, this.sendBy(order)))
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
-				await clock.sleep(hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
+				await this.pause(sending, hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
 			await guard.requireBalance(gate);
@@ -254,6 +256,15 @@ export class Submission {
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}
+	}
+
+	/** Waits. The step may rest meanwhile, unless an earlier request of the order may have been charged. */
+	private async pause({ lease, order }: Sending, ms: number, signal: AbortSignal): Promise<void> {
+		const { clock, journal, pauses } = this.ports;
+		const mayRest = lease === null && journal.known(order).state !== 'sent';
+		const over = mayRest ? pauses.begin(clock.now() + ms) : undefined;
+		await clock.sleep(ms, signal);
+		over?.();
 	}
 
 	/** True if the caller of the order has given up. */

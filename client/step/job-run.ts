@@ -15,6 +15,7 @@ import type { Order } from '../orders/order';
 import { requestFields } from '../orders/table';
 import type { Submission } from '../orders/submission';
 import { explainedByRow, uncertainCharge } from '../orders/order-errors';
+import type { Pauses } from '../pauses';
 import type { RollCall } from '../watch/roll-call';
 import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
@@ -40,6 +41,7 @@ export interface SharedByJobs {
 	submission: Submission;
 	watcher: Watcher;
 	rollCall: RollCall;
+	pauses: Pauses;
 }
 
 /** One job, from its order or id to the end of its generation. */
@@ -93,6 +95,7 @@ export class JobRun {
 		const exists = job.row !== undefined || (wait && watcher.requests.known(id) !== null);
 		this.watch = new Watch(watcher, id, null, job.readiness, exists);
 		this.deadline = waitingSinceMs + timeoutMs;
+		if (hasSlept) this.watch.pauses = this.shared.pauses;
 		// A check between two sleeps must not hold its worker for long.
 		if (hasSlept && !wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
 		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
@@ -100,6 +103,7 @@ export class JobRun {
 		if (hasSlept && wait) checkUntil = Math.max(checkUntil, lateSeenAt + AFTER_SLEEP_MS);
 		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
 		await this.watch.until('fetched', checkUntil);
+		if (wait) this.watch.pauses = null;
 		if (this.watch.generation) this.shared.lateSeenAt = clock.now();
 	}
 
@@ -190,7 +194,12 @@ export class JobRun {
 		const model = this.fallback;
 		const sent = model === null ? request : withModel(request, model);
 		if (model !== null) order.fields = requestFields(sent);
-		const obtain = async () => await this.findOrCreate(order, sent);
+		const { pauses } = this.shared;
+		const locked = pauses.begin(Infinity);
+		const obtain = async () => {
+			locked();
+			await this.findOrCreate(order, sent);
+		};
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 		await withLock(journal.shared, order.lock, obtain);
 	}

@@ -1,5 +1,6 @@
 import { onAbort } from '../async';
 import type { Clock, Debug, ProbeUrl, Random } from '../ports';
+import { Pauses } from '../pauses';
 import type { Shift } from './shift';
 import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
@@ -82,6 +83,8 @@ export interface PipelineResult<T> {
 	/** The job whose error came first; `null` if none failed. With `stopOnError`, its error ended the step. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
+	/** Until when the service has asked to send no status checks, in milliseconds since the Unix epoch; may be over. */
+	heldUntil: number;
 }
 
 /** Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
@@ -124,14 +127,16 @@ class Pipeline<T> {
 		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
 		const mayRest = ports.shift !== undefined;
+		const pauses = new Pauses();
 		const watcher = new Watcher({ ...ports, halt, mayRest }, settings.pollIntervalMs, ports.checks);
 		const onRecord = () => ports.journal.onRecord();
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
-			submission: new Submission({ ...ports, halt, guard: this.guard, mayRest }),
+			submission: new Submission({ ...ports, halt, guard: this.guard, mayRest, pauses }),
 			watcher,
+			pauses,
 			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};
 		this.waiting = jobs.map((job) => new JobRun(job, this.shared));
@@ -139,13 +144,15 @@ class Pipeline<T> {
 
 	async run(): Promise<PipelineResult<T>> {
 		const { cancel, shift, slots } = this.ports;
-		const { submission, watcher } = this.shared;
+		const { pauses, submission, watcher } = this.shared;
 		const stop = () => this.halt.abort();
 		const forget = onAbort(cancel, stop);
 		const ended = new AbortController();
 		const progress = () => ({
 			starting: this.active - this.running.size,
-			waiting: submission.waitingItems,
+			waiting: submission.waitingItems + pauses.count,
+			pausedUntil: pauses.earliestEnd,
+			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
 			runningSince: [...this.running.values()],
 			deadline: Math.min(...[...this.running.keys()].map(({ deadline }) => deadline)),
 		});
@@ -162,6 +169,7 @@ class Pipeline<T> {
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
+			heldUntil: watcher.requests.hold.until,
 			stats: {
 				...submission.stats,
 				retries: submission.stats.retries + watcher.transientErrors.size,

@@ -46,8 +46,12 @@ interface ShiftState {
 interface Progress {
 	/** Number of jobs that look up, submit or retry. */
 	starting: number;
-	/** How many of these wait for a slot, and can begin again after a sleep. */
+	/** How many of these wait, such as for a slot or after an error, and can begin again after a sleep. */
 	waiting: number;
+	/** When the first of these waits ends, if that is known; otherwise `Infinity`. */
+	pausedUntil: number;
+	/** Until when the service has asked to send nothing (`Retry-After`); may be over. */
+	heldUntil: number;
 	/** Start of the wait for each running generation. */
 	runningSince: number[];
 	/** When the first of these waits times out; `Infinity` if none runs. */
@@ -105,14 +109,18 @@ export class Shift {
 		for (;;) {
 			await this.clock.sleep(DECIDE_EVERY_MS, end);
 			if (end.aborted) return;
-			const { starting, waiting, runningSince, deadline } = progress();
+			const { starting, waiting, pausedUntil, heldUntil, runningSince, deadline } = progress();
 			if (starting > waiting || starting + runningSince.length === 0) continue;
 			const now = this.clock.now();
 			const nextEndMs = this.nextEndMs(runningSince.map((since) => now - since));
-			if (this.isWorthWaiting(nextEndMs)) continue;
+			if (pausedUntil - now <= SOON_MS) continue;
+			// Nothing is noticed before the service may be asked again.
+			if (this.isWorthWaiting(Math.max(nextEndMs, heldUntil - now))) continue;
 			const lead = LEAD_PART * (median(this.durations) ?? 0);
-			const sleepMs = nextEndMs === Infinity ? 0 : Math.min(nextEndMs - lead, LONGEST_SLEEP_MS);
-			this.nextShiftAt = Math.max(now + SHORTEST_SLEEP_MS, Math.min(now + sleepMs, deadline));
+			const nextMs = Math.min(nextEndMs - lead, pausedUntil - now);
+			const dueMs = Math.max(nextMs === Infinity ? 0 : nextMs, heldUntil - now);
+			const wakeAt = Math.min(now + Math.min(dueMs, LONGEST_SLEEP_MS), deadline);
+			this.nextShiftAt = Math.max(now + SHORTEST_SLEEP_MS, wakeAt);
 			return rest();
 		}
 	}

@@ -3,6 +3,7 @@ import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/gener
 import { backoffDelay, MAX_RETRIES, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../jobs/job';
+import type { Pauses } from '../pauses';
 import type { Probed } from './prober';
 import { requireAbout } from './status-requests';
 import type { Watcher } from './watcher';
@@ -65,6 +66,8 @@ export class Watch implements Probed {
 	private denials = 0;
 	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
+	/** Set while its job begins: the waits between its checks are declared there. */
+	pauses: Pauses | null = null;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
@@ -119,7 +122,10 @@ export class Watch implements Probed {
 			const statusAt = this.afterHold(this.statusDueAt(deadline));
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
-			await pause(clock, at - clock.now(), halt);
+			// A check between two sleeps does not wait for a time that comes too late.
+			if (this.pauses && this.watcher.requests.hold.until > deadline) return;
+			const over = this.pauses?.begin(at);
+			await pause(clock, at - clock.now(), halt).finally(over);
 			if (at === deadline) return;
 			deadline -= this.followClock();
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.

@@ -114,7 +114,7 @@ async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise
 		job: { ...job, wait: false },
 		download: null,
 	}));
-	const { outcomes, stats } = await runPlans(step, once, start);
+	const { outcomes, stats, heldUntil } = await runPlans(step, once, start);
 	// The results trace how the items ended.
 	traceStep(step, { stats });
 	const ends = continuesOnError(step) ? false : outcomes.some(isFailure);
@@ -126,6 +126,7 @@ async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise
 		running.map(({ job }) => job),
 		{ ...state, checks: Object.fromEntries(checks) },
 		start.options.pollIntervalMs,
+		heldUntil,
 	);
 	const report: Partial<WaitState> & Report = {
 		v: STORED_VERSION,
@@ -141,12 +142,14 @@ async function checkOnce(step: Step, planned: Plan[], state: WaitState): Promise
  * When the next check is due, in milliseconds since the Unix epoch.
  *
  * @param jobs that are waited for
+ * @param heldUntil until when the service has asked to send no checks (`Retry-After`)
  * @returns `null` if nothing is left to sleep for
  */
 function nextCheckAt(
 	jobs: Job[],
 	{ since, checks }: WaitState,
 	pollIntervalMs: number,
+	heldUntil = 0,
 ): number | null {
 	if (jobs.length === 0) return null;
 	const now = wallClock.now();
@@ -156,7 +159,8 @@ function nextCheckAt(
 		0,
 	);
 	// A clock that was set back does not extend the sleep.
-	const pauseMs = sleepMs(now - since, timeoutMs, Math.min(lastAt, now) + pollIntervalMs - now);
+	const dueAt = Math.max(Math.min(lastAt, now) + pollIntervalMs, heldUntil);
+	const pauseMs = sleepMs(now - since, timeoutMs, dueAt - now);
 	return pauseMs === null ? null : now + pauseMs;
 }
 

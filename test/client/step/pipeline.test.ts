@@ -22,7 +22,7 @@ describe('a batch', () => {
 
 	it('of no items returns nothing, and sends nothing', async () => {
 		const step = new Step();
-		expect(await step.run([])).toEqual({
+		expect(await step.run([])).toMatchObject({
 			outcomes: [],
 			firstFailed: null,
 			stats: expect.objectContaining({ made: 0, retries: 0, slotWaitMs: 0 }) as object,
