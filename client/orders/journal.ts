@@ -34,6 +34,9 @@ type Entry =
 	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
+/** Orders whose request is in flight, or is about to be sent again, in any step of this process. Not stored. */
+const inFlight = new WeakSet<StoredOrder>();
+
 /** The right to send the creating requests of an order. It ends with `made`, `leave`, or a returned `null`. */
 export interface Lease {
 	/** The `Idempotency-Key` header of its requests. */
@@ -166,14 +169,20 @@ export class Journal {
 	private count(order: Order, header: string, sentElsewhere = 0): string {
 		const entry = this.find(order) ?? this.add(order);
 		entry.sent = (entry.sent ?? sentElsewhere) + 1;
+		inFlight.add(entry);
 		return (entry.header ??= header);
 	}
 
 	private leaseOf(order: Order, header: string, sentElsewhere = 0): Lease {
 		const keyRow = this.rowOf(order.key);
+		const land = () => {
+			const entry = this.find(order);
+			if (entry) inFlight.delete(entry);
+		};
 		const lease: Lease = {
 			header: this.count(order, header, sentElsewhere),
 			again: async () => {
+				land();
 				if (keyRow && !(await keyRow.claimAgain())) return null;
 				this.count(order, header);
 				return lease;
@@ -188,8 +197,12 @@ export class Journal {
 				keyRow?.release(false);
 				return null;
 			},
-			leave: () => keyRow?.release(true),
+			leave: () => {
+				land();
+				keyRow?.release(true);
+			},
 			made: (generation) => {
+				land();
 				keyRow?.made(generation.item);
 				this.commit(order, generation);
 			},
@@ -218,16 +231,21 @@ export class Journal {
 	}
 
 	/**
-	 * Returns the requests of an output that may have been charged and have no generation; `null` if there are none.
+	 * Returns the requests of an output that may have been charged and have no generation; `null` if there are none. One that
+	 * another call of an agent is sending does not count: its response is not lost.
 	 *
 	 * @param order `null` if its request was never built
 	 */
 	unresolved(output: OutputRef & Partial<CreateJob>, order: Order | null): Unresolved | null {
 		if (order !== null) {
+			const stored = this.find(order);
+			if (stored && inFlight.has(stored)) return null;
 			const entry = this.known(order);
 			return entry.state === 'sent' ? entry : null;
 		}
-		const open = this.orders(output).filter((one) => one.id === undefined && one.sent);
+		const open = this.orders(output).filter(
+			(one) => one.id === undefined && one.sent && !inFlight.has(one),
+		);
 		if (open.length === 0) return null;
 		const count = open.reduce((sum, { sent = 0 }) => sum + sent, 0);
 		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
