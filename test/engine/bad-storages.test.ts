@@ -33,7 +33,8 @@ describe('a storage with an endless response', () => {
 		['a page', { kind: 'respond', status: 200, body: '<html>'.padEnd(65_536), endless: true }],
 	])('is disconnected: %s', async (_case, action) => {
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		const soon = { runOptions: { timeout: 20 } };
+		const run = await stage.run('imageGeneration', soon, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({ context: { code: 'download_failed' } });
 		await closed(downloads);
 		expect(downloads()).toHaveLength(5);
@@ -78,7 +79,8 @@ describe('a storage that returns text with status 200', () => {
 	])('is an error, because the text is not an image: %s', async (_case, contentType, body) => {
 		const action: FaultAction = { kind: 'respond', status: 200, contentType, body };
 		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
+		const soon = { runOptions: { timeout: 20 } };
+		const run = await stage.run('imageGeneration', soon, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
 			message:
 				'The storage returned text instead of the image or video: Service temporarily overloaded',

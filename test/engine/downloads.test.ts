@@ -212,7 +212,11 @@ describe('a download', () => {
 		'of %s that is unavailable is an error with ID and URL, and costs nothing later',
 		async (node) => {
 			order({ kind: 'truncate', afterBytes: 100 }, 'always');
-			const run = await stage.run(node, {}, { items: prompts('a boat') });
+			const run = await stage.run(
+				node,
+				{ runOptions: { timeout: 20 } },
+				{ items: prompts('a boat') },
+			);
 			const [{ id, charged }] = stage.sandbox.books.generations;
 			expect(run.error).toMatchObject({
 				name: 'NodeApiError',
@@ -253,7 +257,8 @@ describe('a download', () => {
 		});
 		const settings = { onError: 'continueRegularOutput' as const };
 		const items = prompts('a boat', 'a ship', 'a raft');
-		const run = await stage.run('imageGeneration', {}, { items, settings });
+		const soon = { runOptions: { timeout: 20 } };
+		const run = await stage.run('imageGeneration', soon, { items, settings });
 		const made = stage.sandbox.books.generations;
 		const failed = made.find(({ prompt }) => prompt === 'a ship');
 		expect(run.output('Step').map(({ binary }) => Boolean(binary))).toEqual([true, false, true]);

@@ -41,32 +41,44 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 	return head;
 }
 
-/**
- * Calls `giveUp` if too few bytes arrive within a window, until the last byte has arrived. Bytes are counted on
- * arrival, not on read: n8n's storage reads the stream and may be slow.
- *
- * @param windowMs length of a window in milliseconds
- * @param ended stops the monitoring
- */
-export async function watchHeadway(
-	stream: ByteStream,
-	windowMs: number,
-	ended: AbortSignal,
-	giveUp: () => void,
-): Promise<void> {
-	let bytes = 0;
-	// A small body may have arrived together with the headers.
-	let isWhole = stream.readableEnded || ('complete' in stream && stream.complete === true);
+/** What has arrived of a body. */
+interface Arrived {
+	bytes: number;
+	isWhole: boolean;
+}
+
+/** Counts the bytes of a body on arrival, not on read: n8n's storage reads the stream and may be slow. */
+export function countArrived(stream: ByteStream): Arrived {
+	const arrived = {
+		// A small body may have arrived together with the headers.
+		bytes: stream.readableLength,
+		isWhole: stream.readableEnded || ('complete' in stream && stream.complete === true),
+	};
 	const push = stream.push.bind(stream);
 	stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-		bytes += chunk?.length ?? 0;
-		isWhole ||= chunk === null;
+		arrived.bytes += chunk?.length ?? 0;
+		arrived.isWhole ||= chunk === null;
 		return push(chunk, encoding);
 	};
+	return arrived;
+}
+
+/**
+ * Waits until the last byte has arrived.
+ *
+ * @param windowMs length of a window in milliseconds
+ * @param ended ends the wait
+ * @returns false if too few bytes arrive within a window
+ */
+export async function keepsArriving(
+	arrived: Arrived,
+	windowMs: number,
+	ended: AbortSignal,
+): Promise<boolean> {
 	for (;;) {
-		const before = bytes;
+		const before = arrived.bytes;
 		await deadline(requestClock, windowMs, ended);
-		if (ended.aborted || isWhole) return;
-		if (bytes - before < LEAST_BYTES) return giveUp();
+		if (ended.aborted || arrived.isWhole) return true;
+		if (arrived.bytes - before < LEAST_BYTES) return false;
 	}
 }

@@ -69,11 +69,12 @@ const NO_CREDENTIAL =
 /**
  * Builds the error for a request that was not sent, because its credential could not be read.
  *
- * @param cause error of the credential; `undefined` if the request was aborted before the credential was read
+ * @param cause error of the credential, or of the abort of the request before the credential was read
  */
-export function unreadableCredential(cause?: unknown): GenerationError {
+export function unreadableCredential(cause: unknown): GenerationError {
 	if (cause instanceof GenerationError) return cause;
-	const message = cause instanceof Error ? cause.message : null;
+	const isRead = cause instanceof Error && cause.name !== 'AbortError';
+	const message = isRead ? cause.message : null;
 	const missing = message !== null && NO_CREDENTIAL.test(message);
 	return new GenerationError({
 		title: missing ? 'The node has no credential' : 'The credential could not be read',

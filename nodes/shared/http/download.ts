@@ -2,15 +2,15 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
-import { atDeadline, onAbort, raceAbort, toResult } from '../../../client/async';
+import { deadline, toResult, withTimeout } from '../../../client/async';
 import { errorOfEnd } from '../../../client/jobs/outcome';
-import { backoffDelay, decideRetry, mostRetries } from '../../../client/api/retry';
+import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
-import { CancelledError } from '../../../client/api/errors';
-import { isCompleted, type Generation } from '../../../client/api/generation';
+import { CancelledError, type GenerationError } from '../../../client/api/errors';
+import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import { NOT_YET } from '../../../client/watch/prober';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
-import { peek, watchHeadway, type ByteStream } from './byte-stream';
+import { countArrived, keepsArriving, peek, type ByteStream } from './byte-stream';
 import { requestClock, wallClock } from './clock';
 import {
 	errorFromDownload,
@@ -19,18 +19,19 @@ import {
 	notStored,
 	notTheFile,
 	stalled,
+	storageSilent,
 	textInstead,
+	tooShort,
 } from './download-errors';
+import { openStream, timeFor, withRequest } from './request';
+import { fileOf, type FileSizes } from './transport';
 import type { Step } from '../step';
 
-/** Maximum number of retries, except for a file that is missing. */
+/** Number of retries of any error. While the error is transient and the time is not over, there are more. */
 const MAX_RETRIES = 4;
 
 /** Default of `patienceMs`, in milliseconds. */
 const LONGEST_WAIT_MS = 600_000;
-
-/** Milliseconds to keep retrying while the file is not there yet. Caches may remember for minutes that the file was missing. */
-const MISSING_PATIENCE_MS = 300_000;
 
 /**
  * Milliseconds with almost no data after which a download counts as stalled. There is no limit on the total
@@ -47,7 +48,9 @@ export interface DownloadRequest {
 	signal: AbortSignal;
 	/** Until when the storage has asked the step to download nothing. */
 	hold?: Hold;
-	/** How long to wait at most if the storage asks for it, in milliseconds: the timeout of the item. */
+	/** The sizes of files that are known from probes. */
+	sizes?: FileSizes;
+	/** How long transient errors are retried from the first try on, in milliseconds: the timeout of the item. */
 	patienceMs?: number;
 	/** Limits concurrency for one try. Other downloads run between two tries. */
 	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
@@ -72,16 +75,17 @@ export async function download(
 	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
 	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
 	let { generation } = request;
-	let since = wallClock.now();
+	// A download that waits for its turn has not begun.
+	let until: number | null = null;
 	for (let retries = 0; ; ) {
-		// A clock that was set back does not extend the patience.
-		since = Math.min(since, wallClock.now());
 		const tried = await toResult(
 			async () =>
 				await limited(async () => {
-					// Another download of the step may have been told to wait.
-					const waitMs = Math.min(hold.leftMs, since + patienceMs - wallClock.now());
-					if (waitMs > 0) await wallClock.sleep(waitMs, signal);
+					until ??= wallClock.now() + patienceMs;
+					// Another download of the step may have been told to wait, also meanwhile.
+					while (hold.leftMs > 0 && wallClock.now() < until && !signal.aborted) {
+						await wallClock.sleep(Math.min(hold.leftMs, until - wallClock.now()), signal);
+					}
 					signal.throwIfAborted();
 					generation = await withFreshUrl(generation, request.refresh);
 					return await fetchOnce(step, generation, request);
@@ -91,19 +95,18 @@ export async function download(
 		if (signal.aborted) throw new CancelledError();
 		const error = errorFromDownload(tried.error);
 		hold.note(error);
-		if (error.retryAfterMs !== null && hold.until > since + patienceMs) {
-			throw downloadError(error, generation);
-		}
-		const mayAppear = NOT_YET.has(error.status) && wallClock.now() - since < MISSING_PATIENCE_MS;
-		const maxRetries = mayAppear ? Infinity : mostRetries(error, MAX_RETRIES);
-		if (decideRetry(error, { retries, maxRetries }) !== 'backoff') {
+		const leftMs = (until ?? 0) - wallClock.now();
+		const isHeldTooLong = error.retryAfterMs !== null && hold.leftMs > leftMs;
+		const maxRetries = isForNow(error) && leftMs > 0 ? Infinity : MAX_RETRIES;
+		if (isHeldTooLong || decideRetry(error, { retries, maxRetries }) !== 'backoff') {
 			throw downloadError(error, generation);
 		}
 		const { id } = generation.item;
 		debugLog(step)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
 		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
 		if (error.status !== 403 || retries > 0) {
-			await wallClock.sleep(backoffDelay(retries, Math.random), signal);
+			const pauseMs = backoffDelay(retries, Math.random);
+			await wallClock.sleep(leftMs > 0 ? Math.min(pauseMs, leftMs) : pauseMs, signal);
 		}
 		// A pause that the storage has asked for is no failed retry.
 		if (error.retryAfterMs === null) retries++;
@@ -123,6 +126,13 @@ export async function download(
 	}
 }
 
+/** True if the storage was not reached, broke off, is busy, or does not have the file yet. */
+function isForNow({ status }: GenerationError): boolean {
+	return (
+		status === null || status === 408 || status === 429 || status >= 500 || NOT_YET.has(status)
+	);
+}
+
 /** Replaces a URL that expired while the download waited for its turn. */
 async function withFreshUrl(
 	generation: Generation,
@@ -135,10 +145,9 @@ async function withFreshUrl(
 }
 
 /** Copies only the fresh URL. A lagging replica may still report a non-final status. */
-function withUrlOf(
-	generation: Generation,
-	{ item: { url, url_expires_at } }: Generation,
-): Generation {
+function withUrlOf(generation: Generation, fresh: Generation): Generation {
+	const { url, url_expires_at } = fresh.item;
+	if (fresh.isInline) return fresh;
 	if (url === null) return generation;
 	return { ...generation, item: { ...generation.item, url, url_expires_at } };
 }
@@ -147,80 +156,94 @@ function withUrlOf(
 async function fetchOnce(
 	step: Step,
 	generation: Generation,
-	{ fileName, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
+	{ fileName, signal, sizes, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
-	const connection = new AbortController();
-	const answered = new AbortController();
-	const forget = onAbort(signal, () => connection.abort());
-	// n8n's own timeout does not start before a proxy has connected.
-	atDeadline(requestClock, 2 * idleTimeoutMs, answered.signal, () => connection.abort(stalled()));
-	try {
-		connection.signal.throwIfAborted();
-		const fetching = fetchWhole(step, generation, fileName, idleTimeoutMs, connection, answered);
-		return await raceAbort(connection.signal, fetching);
-	} finally {
-		forget();
-		answered.abort();
-		connection.abort();
-	}
+	const file: FileToStore = { name: fileName, status: null };
+	return await withRequest({ signal }, async (request) => {
+		const { url } = generation.item;
+		if (generation.isInline) {
+			const bytes = takeInlineFile(generation);
+			if (bytes === null) throw badOutput('The service returned no output', null);
+			void limitStoring(bytes.length, request);
+			return await store(step, bytes, bytes, file);
+		}
+		if (url === null) throw badOutput('The service returned no output URL', null);
+		// n8n's own timeout does not start before a proxy has connected.
+		const response = await withTimeout(
+			requestClock,
+			2 * idleTimeoutMs,
+			request.signal,
+			async () => await openStream(step.n8n, url, request.signal, { timeout: idleTimeoutMs }),
+		);
+		if (response === null) throw stalled();
+		const { statusCode: status, headers, body } = response;
+		const whole = wholeSize(headers['content-range']);
+		if (status === 206 && whole === null) {
+			throw badOutput('The storage returned only a part of the file', status);
+		}
+		if (status !== 200 && status !== 206) {
+			throw notTheFile(status, retryAfterMs({ status, body: null, headers }, wallClock.now()));
+		}
+		const arrived = countArrived(body);
+		void keepsArriving(arrived, idleTimeoutMs, request.signal).then(async (isWhole) => {
+			if (isWhole) await limitStoring(arrived.bytes, request);
+			else request.abort(stalled());
+		});
+		const head = await peek(body);
+		const all = head.length < SNIFF_BYTES ? head : body;
+		const stated = headers['content-type'];
+		const binary = await store(step, all, head, { ...file, status, stated });
+		// Content-Length is not compared: n8n reads a body to its end or rejects, and an encoded body has another length.
+		const size = Math.max(whole ?? 0, sizes?.get(fileOf(url)) ?? 0);
+		if (arrived.bytes < size) throw tooShort(arrived.bytes, size);
+		return binary;
+	});
 }
 
-async function fetchWhole(
-	step: Step,
-	generation: Generation,
-	fileName: string,
-	idleTimeoutMs: number,
-	connection: AbortController,
-	answered: AbortController,
-): Promise<IBinaryData> {
-	if (generation.item.url === null) throw badOutput('The service returned no output URL', null);
-	const response = (await step.n8n.helpers.httpRequest({
-		method: 'GET',
-		url: generation.item.url,
-		// Images and videos are already compressed.
-		headers: { 'Accept-Encoding': 'identity' },
-		encoding: 'stream',
-		timeout: idleTimeoutMs,
-		returnFullResponse: true,
-		ignoreHttpStatusErrors: true,
-		abortSignal: connection.signal,
-	})) as { statusCode: number; headers: Record<string, string | undefined>; body: ByteStream };
+/** Ends a request if n8n's storage does not answer, although the file has arrived. */
+async function limitStoring(bytes: number, request: AbortController): Promise<void> {
+	await deadline(requestClock, timeFor(bytes), request.signal);
+	if (!request.signal.aborted) request.abort(storageSilent());
+}
 
-	answered.abort();
-	const { statusCode, headers, body } = response;
-	// A break reaches the current reader. Without this listener, an error with no reader would crash n8n.
-	body.on('error', () => {});
-	onAbort(connection.signal, () => body.destroy());
-	if (statusCode === 206 && !isWholeFile(headers['content-range']))
-		throw badOutput('The storage returned only a part of the file', statusCode);
-	if (statusCode !== 200 && statusCode !== 206) {
-		const asked = retryAfterMs({ status: statusCode, body: null, headers }, wallClock.now());
-		throw notTheFile(statusCode, asked);
-	}
-	void watchHeadway(body, idleTimeoutMs, connection.signal, () => connection.abort(stalled()));
-	const head = await peek(body);
-	if (head.length === 0) throw badOutput('The storage returned an empty file', statusCode);
+interface FileToStore {
+	name: string;
+	/** HTTP status of its response; `null` if there was none of its own. */
+	status: number | null;
+	/** The Content-Type. */
+	stated?: string;
+}
+
+/**
+ * Stores a file in n8n.
+ *
+ * @param head its first bytes
+ * @throws GenerationError if it is not an image or video; otherwise the error that broke the body, or that of the storage
+ */
+async function store(
+	{ n8n }: Step,
+	whole: Buffer | ByteStream,
+	head: Buffer,
+	{ name, status, stated }: FileToStore,
+): Promise<IBinaryData> {
+	if (head.length === 0) throw badOutput('The storage returned an empty file', status);
 	// A cache may have stored the response to a request for the first byte.
-	if (head.length === 1) throw badOutput('The storage returned only one byte', statusCode);
-	const text = leadingText(head);
-	if (text !== null) throw textInstead(text, statusCode);
-	const mimeType = mediaType(headers['content-type'], head);
+	if (head.length === 1) throw badOutput('The storage returned only one byte', status);
+	const text = leadingText(head.subarray(0, SNIFF_BYTES));
+	if (text !== null) throw textInstead(text, status);
+	const mimeType = mediaType(stated, head.subarray(0, SNIFF_BYTES));
 	if (isDocument(mimeType)) {
-		throw badOutput('The storage returned a document instead of the image or video', statusCode);
+		throw badOutput('The storage returned a document instead of the image or video', status);
 	}
-	// n8n reads a body to its end or rejects. Content-Length is not compared: it counts the encoded body, if
-	// there is an encoding.
-	const whole = head.length < SNIFF_BYTES ? head : body;
-	const name = safeFileName(fileName, mimeType);
-	const stored = await toResult(
-		async () => await step.n8n.helpers.prepareBinaryData(whole, name, mimeType),
-	);
-	if (stored.ok) return stored.value;
-	throw body.readableEnded ? notStored(stored.error) : stored.error;
+	try {
+		return await n8n.helpers.prepareBinaryData(whole, safeFileName(name, mimeType), mimeType);
+	} catch (error) {
+		throw 'readableEnded' in whole && !whole.readableEnded ? error : notStored(error);
+	}
 }
 
-/** True if the range of a 206 is the whole file, as in `bytes 0-99/100`. */
-function isWholeFile(contentRange = ''): boolean {
+/** Returns the size of a file in bytes from the range of a 206 that covers it, as in `bytes 0-99/100`; otherwise `null`. */
+function wholeSize(contentRange = ''): number | null {
 	const [, last, size] = /^bytes 0-(\d+)\/(\d+)$/i.exec(contentRange) ?? [];
-	return size !== undefined && Number(last) + 1 === Number(size);
+	return size !== undefined && Number(last) + 1 === Number(size) ? Number(size) : null;
 }

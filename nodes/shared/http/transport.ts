@@ -4,14 +4,14 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 
-import { deadline, onAbort, raceAbort, toResult } from '../../../client/async';
-import type { ProbeResponse, ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
+import { toResult } from '../../../client/async';
+import type { ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
 import { GenerationError } from '../../../client/api/errors';
 import { readGeneration } from '../../../client/api/generation';
 import { debugLog } from '../execution';
 import type { Caller, Step } from '../step';
-import { requestClock, wallClock } from './clock';
+import { wallClock } from './clock';
 import {
 	apiKeyOf,
 	CREDENTIAL,
@@ -20,32 +20,18 @@ import {
 	unreadableCredential,
 } from './credential';
 import type { ByteStream } from './byte-stream';
+import { openStream, timeFor, withRequest, type FullResponse } from './request';
 
 /**
  * This module binds n8n's HTTP helpers to the client's ports. Downloads and the credential test send their requests
  * in their own modules.
  */
 
-/**
- * Timeout of a whole request in milliseconds, including a response that trickles in. The service answers
- * immediately (spec 1.3).
- */
-const REQUEST_TIMEOUT_MS = 60_000;
-
-/**
- * The slowest supported upload speed, in bytes per millisecond. Reference inputs and additional fields can be megabytes,
- * in ten concurrent requests.
- */
-const SLOWEST_LINE = 16;
-
 /** How long a user waits for the test of a credential, or for a list of models, in milliseconds. */
 export const USER_WAITS_MS = 20_000;
 
 /** Timeout of a probe in milliseconds. */
 const PROBE_TIMEOUT_MS = 10_000;
-
-/** Milliseconds that a creating request may still take after a stop, so that its id is received. */
-const GRACE_AFTER_STOP_MS = 5_000;
 
 /** Builds the error of a request that a user waits for, if there is no response within `USER_WAITS_MS`. */
 export function noResponse(): GenerationError {
@@ -54,13 +40,6 @@ export function noResponse(): GenerationError {
 		description: 'Check the Base URL in the credential, and that the service is up.',
 		code: 'connection_failed',
 	});
-}
-
-/** The response of n8n's helpers with `returnFullResponse`. */
-interface FullResponse<Body> {
-	statusCode: number;
-	headers: Record<string, string | undefined>;
-	body: Body;
 }
 
 /** The credential that was read for one request. */
@@ -149,90 +128,67 @@ async function exchange(
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
-	if (signal?.aborted || stop.aborted) throw unreadableCredential();
-	const request = new AbortController();
-	const end = () => request.abort();
 	let handedOver = false;
-	const committed = () => handedOver && options.method === 'POST';
-	const waiting = [
-		onAbort(signal, () => committed() || end()),
-		onAbort(stop, () => {
-			if (committed()) void deadline(wallClock, GRACE_AFTER_STOP_MS, request.signal).then(end);
-			else end();
-		}),
-	];
-	void deadline(requestClock, timeoutOf(options.body), request.signal).then(end);
-	const sender = Object.create(n8n, {
-		getExecutionCancelSignal: { value: () => request.signal },
-	}) as IAllExecuteFunctions;
-	const send = async () => {
-		const { address, data } = await read();
-		// The request may have been aborted while the credential was read.
-		request.signal.throwIfAborted();
-		handedOver = true;
-		const located = { ...options, url: `${address}${options.url}` };
-		// The credential as it was read: n8n would read it again, and it may have been edited since.
-		const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
-		const override = { credentialsDecrypted };
-		const { httpRequestWithAuthentication } = n8n.helpers;
-		return await httpRequestWithAuthentication.call(sender, CREDENTIAL, located, override);
+	const limits = {
+		signal,
+		stop,
+		timeoutMs: timeFor(Buffer.byteLength(JSON.stringify(options.body) ?? '')),
+		isCommitted: () => handedOver && options.method === 'POST',
 	};
-	const sent = await toResult(async () => await raceAbort(request.signal, send()));
-	const givenUp = request.signal.aborted;
-	for (const forget of waiting) forget();
-	end();
-	if (sent.ok) return sent.value as FullResponse<unknown>;
-	throw handedOver ? sent.error : unreadableCredential(givenUp ? undefined : sent.error);
+	const sent = await toResult(
+		async () =>
+			await withRequest(limits, async (request) => {
+				const { address, data } = await read();
+				// The request may have been aborted while the credential was read.
+				request.signal.throwIfAborted();
+				handedOver = true;
+				const sender = Object.create(n8n, {
+					getExecutionCancelSignal: { value: () => request.signal },
+				}) as IAllExecuteFunctions;
+				const located = { ...options, url: `${address}${options.url}` };
+				// The credential as it was read: n8n would read it again, and it may have been edited since.
+				const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+				const override = { credentialsDecrypted };
+				const { httpRequestWithAuthentication } = n8n.helpers;
+				return (await httpRequestWithAuthentication.call(
+					sender,
+					CREDENTIAL,
+					located,
+					override,
+				)) as FullResponse<unknown>;
+			}),
+	);
+	if (sent.ok) return sent.value;
+	throw handedOver ? sent.error : unreadableCredential(sent.error);
 }
 
-/** Timeout of a request in milliseconds: time to upload its body, plus time to answer. */
-function timeoutOf(body: unknown): number {
-	const bytes = Buffer.byteLength(JSON.stringify(body) ?? '');
-	return REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOWEST_LINE);
+/** The sizes of files in bytes, by their URLs without query: a fresh URL has another signature. */
+export type FileSizes = Map<string, number>;
+
+/** Returns the key of a URL in `FileSizes`. */
+export function fileOf(url: string): string {
+	return url.split('?')[0];
 }
 
 /**
  * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
  * clear: a storage may send the whole file or never end the response.
+ *
+ * @param sizes the size is added if the storage names it
  */
-export function probeWith({ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>): ProbeUrl {
-	return async (url, signal) => {
-		const request = new AbortController();
-		const end = () => request.abort();
-		const waiting = [signal, stop].map((one) => onAbort(one, end));
-		void deadline(requestClock, PROBE_TIMEOUT_MS, request.signal).then(end);
-		try {
-			request.signal.throwIfAborted();
-			return await raceAbort(request.signal, firstByte(n8n, url, request.signal));
-		} finally {
-			for (const forget of waiting) forget();
-			// Only the abort closes the connection. Destroying n8n's body before it is read leaves the socket
-			// open.
-			end();
-		}
-	};
-}
-
-async function firstByte(
-	{ helpers }: Step['n8n'],
-	url: string,
-	signal: AbortSignal,
-): Promise<ProbeResponse> {
-	const { statusCode, headers, body } = (await helpers.httpRequest({
-		method: 'GET',
-		url,
-		headers: { Range: 'bytes=0-0', 'Accept-Encoding': 'identity' },
-		encoding: 'stream',
-		returnFullResponse: true,
-		ignoreHttpStatusErrors: true,
-		disableFollowRedirect: true,
-		abortSignal: signal,
-	})) as FullResponse<ByteStream>;
-	// Without this listener, a late error of the body would crash n8n.
-	body.on('error', () => {});
-	onAbort(signal, () => body.destroy());
-	const found = statusCode === 200 || statusCode === 206;
-	return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
+export function probeWith(
+	{ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>,
+	sizes: FileSizes = new Map(),
+): ProbeUrl {
+	return async (url, signal) =>
+		await withRequest({ signal, stop, timeoutMs: PROBE_TIMEOUT_MS }, async (request) => {
+			const options = { headers: { Range: 'bytes=0-0' }, disableFollowRedirect: true };
+			const { statusCode, headers, body } = await openStream(n8n, url, request.signal, options);
+			const found = statusCode === 200 || statusCode === 206;
+			const [, size] = /^bytes 0-0\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
+			if (found && size !== undefined) sizes.set(fileOf(url), Number(size));
+			return { status: statusCode, oneByte: found && (await isOneByte(headers, body)) };
+		});
 }
 
 /** True if a body is exactly one byte: its headers say so, or else its bytes are counted until there are two. */

@@ -1,5 +1,5 @@
 import type { CreateRequest } from '../../../client/api/client';
-import { isCompleted, type Generation } from '../../../client/api/generation';
+import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
 import type { TableJournal } from '../../../client/orders/table-journal';
@@ -17,11 +17,14 @@ export async function fetchOutput(
 	step: Step,
 	plan: Plan,
 	record: TableJournal | null,
-	finished: Pick<DownloadRequest, 'generation' | 'signal' | 'refresh' | 'limited' | 'hold'>,
+	finished: Omit<DownloadRequest, 'fileName' | 'patienceMs' | 'idleTimeoutMs'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	const { download: target, job } = plan;
-	if (target === null || !isCompleted(generation)) return { generation, output: null };
+	if (target === null || !isCompleted(generation)) {
+		takeInlineFile(generation);
+		return { generation, output: null };
+	}
 	const outputIndex = job.kind === 'create' ? job.outputIndex : 0;
 	const fetched = await download(step, {
 		...finished,

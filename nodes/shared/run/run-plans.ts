@@ -16,7 +16,7 @@ import { stepOptionsOf, type StepOptions } from '../form/step-options';
 import { glanceAtBalance } from '../http/balance';
 import { wallClock } from '../http/clock';
 import { withSlots } from '../http/slots';
-import { probeWith, serviceOf } from '../http/transport';
+import { probeWith, serviceOf, type FileSizes } from '../http/transport';
 import { fetchOutput } from '../output/fetch-output';
 import { chargedAgain, reportUnexpected } from '../output/report';
 import type { Output } from '../output/results';
@@ -108,6 +108,7 @@ export async function runPlans(
 	const tellsBalance = runsByHand(step) || (options.minimumBalance ?? null) !== null;
 	const limited = limit(MAX_DOWNLOADS);
 	const hold = new Hold(wallClock);
+	const sizes: FileSizes = new Map();
 	const run = async (slots: SlotPool) =>
 		await runPipeline<Output>(
 			plans.map(({ job }) => job),
@@ -115,7 +116,7 @@ export async function runPlans(
 				clock: wallClock,
 				random: Math.random,
 				service: serviceOf(step),
-				probe: probeWith(step),
+				probe: probeWith(step, sizes),
 				balance: tellsBalance ? async () => await glanceAtBalance(step) : undefined,
 				slots,
 				cancel,
@@ -130,6 +131,7 @@ export async function runPlans(
 						refresh,
 						limited,
 						hold,
+						sizes,
 					}),
 			},
 			{

@@ -3,6 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { readGeneration, type Generation } from '../../../client/api/generation';
+import { wallClock } from '../../../nodes/shared/http/clock';
 import { download, type DownloadRequest } from '../../../nodes/shared/http/download';
 import { wireGeneration, type WireFields } from '../../support/answers';
 import { contextOf } from '../../support/context';
@@ -17,7 +18,10 @@ export const generation = made({ status: 'completed' });
 /** The conditions of a download. */
 export interface World
 	extends Partial<
-		Pick<DownloadRequest, 'generation' | 'refresh' | 'signal' | 'hold' | 'patienceMs'>
+		Pick<
+			DownloadRequest,
+			'generation' | 'refresh' | 'signal' | 'hold' | 'sizes' | 'limited' | 'patienceMs'
+		>
 	> {
 	/** Called once for each try. */
 	bodyOf: (options: IHttpRequestOptions) => Promise<Readable>;
@@ -57,6 +61,18 @@ export async function downloading({
 	const { signal } = new AbortController();
 	const refresh = async () => generation;
 	return await download(step, { generation, fileName: 'a', refresh, signal, ...given });
+}
+
+/** Lets pauses pass at once, by a clock that advances with them. Returns the pauses in milliseconds. */
+export function passingTime(): number[] {
+	const pauses: number[] = [];
+	let now = Date.now();
+	jest.spyOn(wallClock, 'now').mockImplementation(() => now);
+	jest.spyOn(wallClock, 'sleep').mockImplementation(async (ms) => {
+		pauses.push(ms);
+		now += ms;
+	});
+	return pauses;
 }
 
 /** A byte that does not occur in text. */

@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { probeWith } from '../../../nodes/shared/http/transport';
+import { fileOf, probeWith } from '../../../nodes/shared/http/transport';
 import { contextOf } from '../../support/context';
 import { controllers } from '../../support/controllers';
 
@@ -88,6 +88,14 @@ describe('the probe of a presigned URL', () => {
 		const { sent, probe } = storage(status, headers, bodyOf('x'));
 		await probe(url);
 		expect(sent[0].abortSignal?.aborted).toBe(true);
+	});
+
+	it('notes the size of the file for its download, which may end early', async () => {
+		const sizes = new Map<string, number>();
+		const headers = { 'content-range': 'bytes 0-0/52' };
+		const httpRequest = async () => ({ statusCode: 206, headers, body: bodyOf('x') });
+		await probeWith(contextOf({ helpers: { httpRequest } }).step, sizes)(url);
+		expect(sizes.get(fileOf(`${url}&again`))).toBe(52);
 	});
 
 	it('closes its connection when it fails', async () => {

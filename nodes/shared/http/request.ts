@@ -1,0 +1,96 @@
+import type { IAllExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+
+import { deadline, onAbort, raceAbort } from '../../../client/async';
+import type { ByteStream } from './byte-stream';
+import { requestClock, wallClock } from './clock';
+
+/** Time to answer a request, in milliseconds. The service answers immediately (spec 1.3). */
+const ANSWER_MS = 60_000;
+
+/** The slowest supported speed, in bytes per millisecond. Inline inputs can be megabytes, in ten concurrent requests. */
+const SLOWEST_LINE = 16;
+
+/** Milliseconds that a creating request may still take after a stop, so that its id is received. */
+const GRACE_AFTER_STOP_MS = 5_000;
+
+/** Returns the longest time to transfer this many bytes and get an answer, in milliseconds. */
+export function timeFor(bytes: number): number {
+	return ANSWER_MS + Math.ceil(bytes / SLOWEST_LINE);
+}
+
+/** What ends a request. */
+interface RequestLimits {
+	signal?: AbortSignal;
+	/** The stop of the execution, if that is another signal. */
+	stop?: AbortSignal;
+	/** In milliseconds. By default, the request has no time limit. */
+	timeoutMs?: number;
+	/** True once no signal may end the request, because its answer names what was charged. A stop leaves it some time. */
+	isCommitted?: () => boolean;
+}
+
+/**
+ * Runs a request, of any kind. Its controller aborts on the signals, on the timeout, and when the request has settled:
+ * only that closes a connection whose body is not read to its end.
+ *
+ * @param send gets the controller; it may abort the request with a reason
+ * @returns what `send` returns
+ * @throws the error of `send`, or the reason of the abort
+ */
+export async function withRequest<T>(
+	{ signal, stop, timeoutMs, isCommitted = () => false }: RequestLimits,
+	send: (request: AbortController) => Promise<T>,
+): Promise<T> {
+	const request = new AbortController();
+	const end = () => request.abort();
+	const endAfter = (ms: number, clock = requestClock) =>
+		void deadline(clock, ms, request.signal).then(end);
+	const waiting = [
+		onAbort(signal, () => isCommitted() || end()),
+		onAbort(stop, () => (isCommitted() ? endAfter(GRACE_AFTER_STOP_MS, wallClock) : end())),
+	];
+	if (timeoutMs !== undefined) endAfter(timeoutMs);
+	try {
+		request.signal.throwIfAborted();
+		return await raceAbort(request.signal, send(request));
+	} finally {
+		for (const forget of waiting) forget();
+		end();
+	}
+}
+
+/** The response of n8n's helpers with `returnFullResponse`. */
+export interface FullResponse<Body> {
+	statusCode: number;
+	headers: Record<string, string | undefined>;
+	body: Body;
+}
+
+/**
+ * Requests a presigned URL, without the API key, and returns the response with its body as a stream, for every status.
+ *
+ * @param signal destroys the body
+ */
+export async function openStream(
+	{ helpers }: Pick<IAllExecuteFunctions, 'helpers'>,
+	url: string,
+	signal: AbortSignal,
+	options: Pick<IHttpRequestOptions, 'disableFollowRedirect' | 'timeout' | 'headers'>,
+): Promise<FullResponse<ByteStream>> {
+	const response = (await helpers.httpRequest({
+		...options,
+		method: 'GET',
+		url,
+		// Images and videos are already compressed.
+		headers: { ...options.headers, 'Accept-Encoding': 'identity' },
+		encoding: 'stream',
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		abortSignal: signal,
+	})) as FullResponse<ByteStream>;
+	const { body } = response;
+	// Without this listener, an error of a body that is not read would crash n8n.
+	body.on('error', () => {});
+	onAbort(signal, () => body.destroy());
+	return response;
+}
