@@ -9,7 +9,6 @@ import {
 	isLive,
 	isOwnedBy,
 	isUnresolved,
-	SENT,
 	UnansweredError,
 	type CallTable,
 	type Change,
@@ -42,7 +41,7 @@ export interface Answer {
 
 /**
  * The table of one step. Calls run one at a time, because a call costs about the same for one row as for many.
- * Everything else waits, and goes with the next call. Only heartbeats and further attempts to write ids bypass this queue.
+ * Everything else waits, and goes with the next call. Only further attempts to write ids bypass this queue.
  */
 export class BatchedTable {
 	/** Tasks of `keep` that are running. */
@@ -89,13 +88,11 @@ export class BatchedTable {
 			const { readAt, found } = await callPatiently(this.ports, async () => {
 				return { readAt: clock.now(), found: await table(call) };
 			});
-			const rows = this.withoutTwins(
-				found.filter((row) => {
-					const isOwn = isOwnedBy(this.scope, row);
-					if (!isOwn && hasId(row) && isLive(row)) this.addElsewhere(row);
-					return isOwn;
-				}),
-			);
+			const rows = found.filter((row) => {
+				const isOwn = isOwnedBy(this.scope, row);
+				if (!isOwn && hasId(row) && isLive(row)) this.addElsewhere(row);
+				return isOwn;
+			});
 			return parts.map(() => ({ rows, readAt }));
 		},
 		async () => {
@@ -193,14 +190,6 @@ export class BatchedTable {
 		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
-	/** Proves that the requests in flight are alive. Bypasses the queue, so that a call that hangs cannot delay it. */
-	async beat(): Promise<void> {
-		const where = all(['writer', this.writers, 'begins with'], ['status', SENT, 'begins with']);
-		const changes = [{ where, set: { status: SENT }, final: true }];
-		const call = { changes, inserts: [], ifMissing: false, keys: [] };
-		await toResult(async () => await this.ports.table(call));
-	}
-
 	/** Writes the queued final statuses. Never throws. */
 	async flush(): Promise<void> {
 		if (this.ends.size > 0) await toResult(async () => await this.run({}));
@@ -225,35 +214,4 @@ export class BatchedTable {
 		const requests = this.elsewhere.get(key) ?? new Set();
 		this.elsewhere.set(key, requests.add(request));
 	}
-
-	/** An insertion that got no answer and was repeated may have stored a row twice. Deletes the one too many. */
-	private withoutTwins(rows: Row[]): Row[] {
-		const byWriter = new Map<string, Row[]>();
-		for (const row of rows) {
-			if (!row.writer.startsWith(this.writers)) continue;
-			byWriter.set(row.writer, [...(byWriter.get(row.writer) ?? []), row]);
-		}
-		const twins = new Set(
-			[...byWriter.values()].flatMap((group) =>
-				group.filter((row) => group.some((other) => isTwin(row, other))),
-			),
-		);
-		if (twins.size === 0) return rows;
-		const changes = [...twins].map(({ id, writer, generation_id }): Change => {
-			const where = all(['id', id], ['writer', writer], ['generation_id', generation_id]);
-			return { where, set: null, final: true };
-		});
-		void this.keep(async () => await this.run({ changes }));
-		return rows.filter((row) => !twins.has(row));
-	}
-}
-
-/**
- * True if `row` is a duplicate of `other`, a row of the same writer: the newer one of two with the same generation id,
- * or a row without a generation id if the other one is older or has one.
- */
-function isTwin(row: Row, other: Row): boolean {
-	const isNewer = other.id < row.id;
-	if (hasId(row)) return isNewer && row.generation_id === other.generation_id;
-	return row.id !== other.id && (isNewer || hasId(other));
 }

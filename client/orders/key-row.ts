@@ -2,7 +2,6 @@ import { toResult } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import type { Answer, BatchedTable } from './batched-table';
 import { stillSending, tableTrouble } from './order-errors';
-import { Staleness } from './staleness';
 import type { Row, RowFields } from '../jobs/row';
 import {
 	all,
@@ -13,17 +12,22 @@ import {
 	isUnresolved,
 	newRow,
 	rowsInForce,
+	sameState,
 	SENT,
 	type RequestFields,
 	type TableCall,
 } from './table';
 
-/** A claim with an older read is given up. The gap to `GONE_AFTER_MS` (staleness.ts) leaves time for a heartbeat. */
-const MAX_READ_AGE_MS = 40_000;
+/** A writer is treated as dead when its row has not changed for this long: longer than a claim and its request take. */
+const GONE_AFTER_MS = 120_000;
+/** Longest gap between two reads that counts in full. After a longer one, the process was paused or its clock was set. */
+const LONGEST_GAP_MS = 20_000;
+/** A request leaves at most this long after its claim began. Otherwise its row is written and read again. */
+const MAX_CLAIM_AGE_MS = 20_000;
 /** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for another execution's request: long enough to detect that its writer is dead. */
-const SHORTEST_WAIT_MS = 90_000;
+const SHORTEST_WAIT_MS = 150_000;
 /** An older read is repeated before a resubmission: after a pause of the process, the first request may have its ID. */
 const STALE_MS = 5_000;
 /** Pause before a key with several new rows is read again, and the maximum number of such reads. */
@@ -67,12 +71,15 @@ export class KeyRow {
 	readonly failed = new Set<string>();
 	/** Writers of rows that are being deleted. */
 	private readonly dropped = new Set<string>();
-	private readonly staleness = new Staleness();
+	/** For how long reads have shown the row of another execution unchanged. */
+	private silence: { row: Row; readAt: number; at: number; ms: number } | null = null;
 	private misses = 0;
 
+	/** @param refresh reads the key, and observes it */
 	constructor(
 		private readonly key: string,
 		private readonly table: BatchedTable,
+		private readonly refresh: () => Promise<void>,
 	) {}
 
 	/** What the header of its requests is made from, besides the request. */
@@ -99,15 +106,25 @@ export class KeyRow {
 		const rows = this.rowsIn(answer);
 		if (this.held || this.arriving) return;
 		this.row = rowsInForce(rows).get(this.key) ?? null;
-		const { clock } = this.table.ports;
-		if (this.row && this.isElsewhere) {
-			this.staleness.observe(this.row, answer.readAt, clock.now());
-		}
+		if (this.row && this.isElsewhere) this.measure(this.row, answer.readAt);
 	}
 
 	/**
-	 * Returns the row in force: one with a generation, a free one, or an unresolved one whose writer is dead; `null` if there
-	 * is none. If another execution is sending its request, waits for the result.
+	 * Adds up for how long the row has been unchanged, by this clock alone. The first read counts from its end, because the
+	 * row may have changed while it ran. Several calls may share one read.
+	 */
+	private measure(row: Row, readAt: number): void {
+		const { silence } = this;
+		if (silence?.readAt === readAt) return;
+		const isSame = silence !== null && sameState(silence.row, row);
+		const gapMs = isSame ? Math.max(0, Math.min(readAt - silence.at, LONGEST_GAP_MS)) : 0;
+		const at = isSame ? readAt : this.table.ports.clock.now();
+		this.silence = { row, readAt, at, ms: (isSame ? silence.ms : 0) + gapMs };
+	}
+
+	/**
+	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
+	 * another execution is sending its request, waits for the result.
 	 *
 	 * @param mayDefer true if `claim` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
@@ -119,14 +136,14 @@ export class KeyRow {
 			if (this.row === null) await this.arriving;
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
-			if (row === null || (row && !isUnresolved(row))) return row;
+			if (row === null || (row && hasId(row))) return row;
 			if (row === undefined && mayDefer) return null;
 			// An old read proves nothing: only a fresh one shows whether the writer is alive.
 			if (row && reads > 0 && (await this.isAbandoned(row))) return this.row ?? row;
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await clock.sleep(Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
 			if (signal.aborted) throw new CancelledError();
-			this.observe(await this.table.require({ keys: [this.key] }));
+			await this.refresh();
 		}
 	}
 
@@ -141,7 +158,7 @@ export class KeyRow {
 		const { ports, scope } = table;
 		if (ports.signal.aborted) throw new CancelledError();
 		if (row && (hasId(row) || this.isElsewhere)) return null;
-		const wasUnresolved = row ? isUnresolved(row) : false;
+		const wasUnresolved = Boolean(row);
 		const sent = {
 			...fields,
 			// A row that may already be charged keeps the request digest that its header is made from.
@@ -165,7 +182,7 @@ export class KeyRow {
 	async claimAgain(): Promise<Held | null> {
 		const held = this.held as Held;
 		held.wasUnresolved = true;
-		return await this.contend(held, {});
+		return await this.contend(held, touch(held));
 	}
 
 	/**
@@ -241,20 +258,18 @@ export class KeyRow {
 
 	/**
 	 * True if the writer of the unresolved row is dead. Its name is then removed from the row, so that other executions need
-	 * not wait as well. If it may be dead, the row is marked with how long it has been silent.
+	 * not wait as well.
 	 */
 	private async isAbandoned(row: Row): Promise<boolean> {
 		if (!this.isElsewhere) return true;
-		const { table } = this;
-		const set = this.staleness.verdictOn(row);
-		if (set === null) return false;
-		const final = set.writer === '';
-		const changes = [{ where: asSeen(row), set, final }];
+		const { silence, table } = this;
+		if (!silence || !sameState(silence.row, row) || silence.ms < GONE_AFTER_MS) return false;
+		const changes = [{ where: asSeen(row), set: { writer: '', status: SENT }, final: true }];
 		const written = await toResult(async () => await table.run({ changes, keys: [this.key] }));
 		if (!written.ok) {
 			// A claim then ends with the error of the table, and does not wait for the writer again.
-			if (final) this.row = { ...row, writer: '' };
-			return final;
+			this.row = { ...row, writer: '' };
+			return true;
 		}
 		this.observe(written.value);
 		const now = this.row;
@@ -275,8 +290,9 @@ export class KeyRow {
 	): Promise<Held | null> {
 		const { clock } = this.table.ports;
 		const { wasUnresolved } = held;
+		let write = part;
 		for (let round = 0; ; round++) {
-			const call = { ...(round === 0 && part), keys: [this.key] };
+			const call = { ...write, keys: [this.key] };
 			const called = await toResult(async () => await this.table.require(call, true));
 			if (!called.ok) {
 				this.release(wasUnresolved);
@@ -286,23 +302,25 @@ export class KeyRow {
 			const answer = called.value;
 			const seen = this.rowsIn(answer);
 			const ageMs = clock.now() - answer.readAt;
-			if (wasUnresolved && ageMs >= STALE_MS && round === 0) continue;
-			const isExpired = ageMs >= MAX_READ_AGE_MS;
+			const mostMs = wasUnresolved && round === 0 ? STALE_MS : MAX_CLAIM_AGE_MS;
+			const isExpired = ageMs < 0 || ageMs >= mostMs;
 			const ours = seen.find((row) => row.writer === held.row.writer);
 			const result = contest(seen, ours, wasUnresolved);
 			if (ours && result === 'won' && !isExpired) {
 				held.row = ours;
 				return held;
 			}
-			if (result !== 'wait' || isExpired || round === MOST_ROUNDS) {
+			const isOver = round === MOST_ROUNDS || (result !== 'wait' && result !== 'won');
+			if (isOver) {
 				if (result === 'missing' || (ours && !hasId(ours))) this.release(wasUnresolved);
 				this.held = null;
 				this.observe(answer);
 				if (result === 'missing' || isExpired) this.missed(held.row.id);
 				return null;
 			}
+			write = touch(held);
 			// The other executions delete their rows, or have sent their requests.
-			await clock.sleep(SETTLE_MS);
+			if (result === 'wait') await clock.sleep(SETTLE_MS);
 		}
 	}
 
@@ -313,4 +331,10 @@ export class KeyRow {
 		this.row = null;
 		throw tableTrouble(id);
 	}
+}
+
+/** Writes the row of a claim again, so that others see that its writer lives. */
+function touch({ row }: Held): Partial<TableCall> {
+	const where = all(['writer', row.writer], ['generation_id', '']);
+	return { changes: [{ where, set: { status: SENT } }] };
 }

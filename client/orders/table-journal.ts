@@ -6,8 +6,8 @@ import { KeyRow } from './key-row';
 import type { Row } from '../jobs/row';
 import { hasId, storedKey, type TableScope } from './table';
 
-/** Interval of the heartbeat while requests are in flight. */
-const BEAT_MS = 15_000;
+/** Interval at which missing ids and final statuses are written while the step runs. */
+const TIDY_MS = 15_000;
 
 /** Also stores the orders with an idempotency key in a table, which outlives the execution. */
 export class TableJournal extends Journal {
@@ -19,7 +19,7 @@ export class TableJournal extends Journal {
 	constructor(inner: Journal, scope: TableScope, ports: TablePorts) {
 		super(inner.shared, inner.runIndex, inner.execution);
 		this.table = new BatchedTable(scope, ports);
-		void this.beat();
+		void this.tidy();
 	}
 
 	/** The rows of generations that could not be written to the table, by key. */
@@ -49,7 +49,6 @@ export class TableJournal extends Journal {
 
 	/** Finishes all writes. Never throws. */
 	async close(): Promise<void> {
-		// Until an id is written, the heartbeat keeps others from taking its row for abandoned.
 		await this.arrived();
 		this.writeAgain();
 		await this.arrived();
@@ -89,7 +88,12 @@ export class TableJournal extends Journal {
 		key === null ? null : this.keyRow(key);
 
 	private keyRow(key: string): KeyRow {
-		const row = this.rows.get(key) ?? new KeyRow(key, this.table);
+		const refresh = async () => {
+			// The silence of other executions is measured before an item waits for them.
+			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
+			await this.refresh([...new Set([key, ...watched])]);
+		};
+		const row = this.rows.get(key) ?? new KeyRow(key, this.table, refresh);
 		this.rows.set(key, row);
 		return row;
 	}
@@ -106,22 +110,13 @@ export class TableJournal extends Journal {
 		for (const key of keys) this.keyRow(key).observe({ ...answer, rows: rows.get(key) ?? [] });
 	}
 
-	/**
-	 * Sends the heartbeat, and writes missing ids again. Reads the unresolved rows of other executions again, or writes the
-	 * queued final statuses.
-	 */
-	private async beat(): Promise<void> {
+	private async tidy(): Promise<void> {
 		const { signal } = this.closing;
 		for (;;) {
-			await this.table.ports.clock.sleep(BEAT_MS, signal);
+			await this.table.ports.clock.sleep(TIDY_MS, signal);
 			if (signal.aborted) return;
-			const rows = [...this.rows];
-			if (rows.some(([, { held, arriving }]) => held || arriving)) void this.table.beat();
 			this.writeAgain();
-			// The silence of other executions is measured before an item waits for them.
-			const watched = rows.filter(([, row]) => row.isElsewhere).map(([key]) => key);
-			if (watched.length === 0) void this.table.flush();
-			else void toResult(async () => await this.refresh(watched));
+			void this.table.flush();
 		}
 	}
 }

@@ -25,7 +25,10 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Inserts a row only if its workflow, node, type and key have none, not even a failed one. Set with at most one insert. */
+	/**
+	 * Inserts a row only if its workflow, node, type and key have none, not even a failed one. Set with at most one insert. In
+	 * any case, an insertion that is repeated adds none: a row of the writer with the same generation id is there.
+	 */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
@@ -65,10 +68,8 @@ export const SENT = 'sent';
 
 /** True if a generation was created. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
-/** True if no request was sent for the row. This project never writes this status: a user may, to free a key. */
-export const isFree = (row: RowFields) => !hasId(row) && row.status === 'claimed';
 /** True if a request may have been sent for the row, and no id is known. */
-export const isUnresolved = (row: RowFields) => !hasId(row) && !isFree(row);
+export const isUnresolved = (row: RowFields) => !hasId(row);
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
@@ -91,10 +92,10 @@ export function newRow(
 	return { ...empty, ...step, key };
 }
 
-/** Returns the row that counts for each key: the oldest one with an id, else the oldest sent one, else the oldest. */
+/** Returns the row that counts for each key: the oldest one with an id, else the oldest. */
 export function rowsInForce(rows: Row[]): Map<string, Row> {
 	const live = rows.filter(isLive).sort((one, other) => other.id - one.id);
-	const ranked = [isFree, isUnresolved, hasId].flatMap((hasRank) => live.filter(hasRank));
+	const ranked = [isUnresolved, hasId].flatMap((hasRank) => live.filter(hasRank));
 	// Of several entries with one key, a map keeps the last.
 	return new Map(ranked.map((row) => [row.key, row]));
 }

@@ -1,6 +1,6 @@
 import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../jobs/job';
 import type { Row } from '../jobs/row';
-import { hasId, isFree, isLive, newRow, rowsInForce, storedKey } from '../orders/table';
+import { hasId, isLive, newRow, rowsInForce, storedKey } from '../orders/table';
 import type { GenerationErrorFields } from '../api/errors';
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
@@ -143,7 +143,7 @@ export function planWave(
 		sources: [...running, ...others],
 		left: left.length,
 		// A wave that died reported none of its requests, but the record has them.
-		spentBefore: Math.max(spent, spentBy(all.filter(isOwnRow)) + resubmitted),
+		spentBefore: Math.max(spent, all.filter(isOwnRow).length + resubmitted),
 		missing: missingIn(all, items),
 		reused: reusedBy(jobs, rows, items, now),
 	};
@@ -251,11 +251,6 @@ export function collecting(
 		waitingSinceMs: Math.min(since, now - 1),
 		row,
 	};
-}
-
-/** Counts the rows whose requests were charged, or may have been. Failed generations count, too. */
-function spentBy(rows: Row[]): number {
-	return rows.filter((row) => !isFree(row)).length;
 }
 
 /** The key under which the row of a job is stored. */

@@ -136,7 +136,7 @@ it('a row with an id is not removed when the step ends, for any status that a us
 	await playAtEach(2500, 4000, [['edit', 'created']], (atMs) => ({
 		keys: [0, 1],
 		seconds: 12,
-		edits: [{ atMs, key: 0, deed: 'write the status claimed', newest: false }],
+		edits: [{ atMs, key: 0, deed: 'write an unknown status', newest: false }],
 		executions: [{ ...planned, stopsAfterMs: 5_000 }],
 	}));
 });

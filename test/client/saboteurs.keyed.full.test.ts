@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 import type { StoredOrders } from '../../client/orders/journal';
-import type { Row, RowFields } from '../../client/jobs/row';
-import { all, asSeen, hasId, isUnresolved, SENT, UnansweredError } from '../../client/orders/table';
+import type { Row } from '../../client/jobs/row';
+import { asSeen, hasId, isUnresolved, UnansweredError } from '../../client/orders/table';
 import { playKeyed } from './simulation/keyed';
 import { calm, keyedSchedule, type KeyedSchedule } from './simulation/keyed-schedule';
 import {
@@ -25,18 +25,6 @@ const isOpen = (row: Row) => isUnresolved(row) && row.status !== 'failed';
 const IS_PAID_TWICE = /Key \d+ is paid besides/;
 const IS_CALLED_UNCERTAIN =
 	/uncertain_charge|called uncertain, but everything is known|called uncertain, although it is on record/;
-
-/** A writer has died, and a user has freed its row: three executions want to take it over. */
-const claimedByHand: Partial<KeyedSchedule> = {
-	keys: [0],
-	tableMs: 400,
-	tableFails: 0,
-	edits: [{ atMs: 3_000, key: 0, deed: 'write the status claimed', newest: false }],
-	executions: [
-		{ ...calm, diesAfterMs: 750 },
-		...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000 })),
-	],
-};
 
 const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 	[
@@ -86,33 +74,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		},
 	],
 	[
-		'a row says that its request was never sent',
-		IS_PAID_TWICE,
-		reading((row) => (isOpen(row) ? { ...row, status: 'claimed' } : row)),
-	],
-	[
-		'a row says only after its request that it was sent',
-		IS_PAID_TWICE,
-		({ table, clock }) => {
-			const own = new Set<string>();
-			const as = (row: RowFields, status: string) => (hasId(row) ? row : { ...row, status });
-			return {
-				table: async (call) => {
-					const { inserts } = call;
-					inserts.forEach(({ writer }) => own.add(writer));
-					const rows = await table({ ...call, inserts: inserts.map((row) => as(row, 'claimed')) });
-					const changes = inserts.map(({ writer }) => {
-						return { where: all(['writer', writer], ['status', 'claimed']), set: { status: SENT } };
-					});
-					const later = { ...call, changes, inserts: [], keys: [] };
-					void clock.sleep(5_000).then(async () => await table(later).catch(() => null));
-					return rows.map((row) => (own.has(row.writer) ? { ...row, ...as(row, SENT) } : row));
-				},
-			};
-		},
-		{ keys: [0], edits: [], executions: [calm, { ...calm, startMs: 1_000 }], answerMs: 75_000 },
-	],
-	[
 		'a row says long before its request that it was sent',
 		IS_CALLED_UNCERTAIN,
 		creating(async (send, _, { clock }) => {
@@ -120,20 +81,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 			return await send();
 		}),
 		{ keys: [0], edits: [], tableFails: 0, executions: [{ ...calm, diesAfterMs: 2_500 }] },
-	],
-	[
-		'a request leaves although another execution has taken over its row',
-		IS_PAID_TWICE,
-		({ table }) => ({
-			table: async (call) => {
-				const rows = await table(call);
-				const claims = call.changes.flatMap(({ set, where }) =>
-					set?.execution_id ? [{ set, id: where.conditions[0][1] }] : [],
-				);
-				return rows.map((row) => ({ ...row, ...claims.find(({ id }) => id === row.id)?.set }));
-			},
-		}),
-		claimedByHand,
 	],
 	[
 		'a row says that its generation has failed',
@@ -193,12 +140,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		),
 	],
 	[
-		'heartbeats do not arrive',
-		IS_CALLED_UNCERTAIN,
-		changing((one) => (one.where.conditions.some(([, , how]) => how) ? null : one)),
-		{ keys: [0], answerMs: 75_000, edits: [], executions: [calm, { ...calm, startMs: 5_000 }] },
-	],
-	[
 		'a clock does not notice that its process was paused',
 		IS_PAID_TWICE,
 		({ clock }) => {
@@ -232,16 +173,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 			const start = clock.now();
 			return { clock: { ...clock, now: () => start + 10 * (clock.now() - start) } };
 		},
-	],
-	[
-		'a compare-and-set always hits',
-		IS_PAID_TWICE,
-		changing((one) => {
-			const { match, conditions } = one.where;
-			const isCompared = match === 'all' && conditions[0][0] === 'id';
-			return isCompared ? { ...one, where: { match, conditions: [conditions[0]] } } : one;
-		}),
-		claimedByHand,
 	],
 	[
 		'a compare-and-set never hits',

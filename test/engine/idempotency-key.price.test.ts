@@ -20,7 +20,6 @@ beforeEach(async () => void (await execute(items(['before', 'a raft']))));
 it('a picture with a key runs three helper workflows, and one if its generation is reused', async () => {
 	const made: number[] = [];
 	const reused: number[] = [];
-	// On a busy machine a step may take long enough for a heartbeat.
 	for (const key of ['a', 'b', 'c']) {
 		const list = items([key, 'a boat']);
 		made.push(await helpersOf(list));

@@ -65,7 +65,9 @@ export class MemoryTable {
 				else this.rows.splice(this.rows.indexOf(row), 1);
 			}
 		}
-		const missing = inserts.map((row) => !ifMissing || !this.has(row));
+		const missing = inserts.map((row) =>
+			ifMissing ? !this.has(row) : !row.writer || !this.rows.some((one) => isTwin(one, row)),
+		);
 		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
 	}
 
@@ -113,6 +115,11 @@ export class MemoryTable {
 		const fits = match === 'all' ? tests.every.bind(tests) : tests.some.bind(tests);
 		return this.rows.filter((row) => fits((test) => test(row)));
 	}
+}
+
+/** As n8n's Data Table node looks for a row before it inserts one again. */
+function isTwin(one: Row, other: RowFields): boolean {
+	return one.writer === other.writer && (one.generation_id ?? '') === other.generation_id;
 }
 
 /**

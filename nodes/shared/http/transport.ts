@@ -27,6 +27,9 @@ import { openStream, timeFor, withRequest, type FullResponse } from './request';
  * in their own modules.
  */
 
+/** After a longer request, other executions take its response for lost. */
+const LONGEST_REQUEST_MS = 90_000;
+
 /** How long a user waits for the test of a credential, or for a list of models, in milliseconds. */
 export const USER_WAITS_MS = 20_000;
 
@@ -132,7 +135,10 @@ async function exchange(
 	const limits = {
 		signal,
 		stop,
-		timeoutMs: timeFor(Buffer.byteLength(JSON.stringify(options.body) ?? '')),
+		timeoutMs: Math.min(
+			LONGEST_REQUEST_MS,
+			timeFor(Buffer.byteLength(JSON.stringify(options.body) ?? '')),
+		),
 		isCommitted: () => handedOver && options.method === 'POST',
 	};
 	const sent = await toResult(

@@ -92,15 +92,19 @@ function operationsOn(tableId: string): RowOperation {
  *
  * @param unless the row is inserted only if no other row meets all of these conditions, each of them an equality
  */
-function insertion(row: RowOperation, unless?: INodeParameters[]): Operation {
+function insertion(row: RowOperation, unless: INodeParameters[]): Operation {
 	const columns = { mappingMode: 'autoMapInputData', value: null };
 	const options = { optimizeBulk: true };
 	const insert = { ...row('insert', { columns, options }), eachRow: true };
-	if (!unless) return insert;
 	const filters = { conditions: unless };
 	const missing = row('rowNotExists', { matchType: 'allConditions', filters });
 	return { ...missing, eachRow: true, next: insert };
 }
+
+/** The conditions for a row that an insertion without an answer has added before it is repeated. */
+const sameWriter = ['writer', 'generation_id'].map((keyName) => {
+	return { keyName, keyValue: `={{ $json.${keyName} }}` };
+});
 
 async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
 	const { changes, inserts, ifMissing } = call;
@@ -118,7 +122,7 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 		);
 	const operations = writes(changes);
 	if (inserts.length > 0)
-		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : undefined));
+		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : sameWriter));
 	const [first, ...others] = chunks({
 		match: 'any',
 		// Older releases of the package stored keys without normalizing them.

@@ -5,7 +5,7 @@ import { toResult, type Result } from '../../../client/async';
 import type { CreateJob, KeyedJob } from '../../../client/jobs/job';
 import { errorOfJob, type Outcome } from '../../../client/jobs/outcome';
 import type { Row } from '../../../client/jobs/row';
-import { isFree, isLive } from '../../../client/orders/table';
+import { isLive } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError } from '../execution';
 import { optionByPath, textIfSet } from '../form/parameters';
@@ -132,7 +132,7 @@ function neverCreated(
 	lastDeath: string,
 ): GenerationError {
 	const key = storedKeyOf(job);
-	const isOpen = isSettled || all.some((row) => row.key === key && isLive(row) && !isFree(row));
+	const isOpen = isSettled || all.some((row) => row.key === key && isLive(row));
 	const ended = 'The sleeping batch ended before this item was created';
 	return new GenerationError({
 		title: isOpen ? `${ended}, and it may have been charged` : ended,

@@ -24,7 +24,6 @@ const EDITS: Partial<Record<Deed, Partial<RowFields>>> = {
 	'empty the status': { status: NULL },
 	'write another writer': { writer: 'somebody' },
 	'write the status failed': { status: 'failed' },
-	'write the status claimed': { status: 'claimed' },
 	'write an unknown status': { status: 'done' },
 };
 
@@ -34,7 +33,6 @@ const FREEING = new Set<Deed>([
 	'empty everything',
 	'empty the key',
 	'write the status failed',
-	'write the status claimed',
 ]);
 
 /** Applies the edit to a row of the key, if there is one. */
@@ -65,15 +63,11 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 /** Notes what is to be expected of the key from now on. */
 function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	const isMade = Boolean(row.generation_id);
-	const isSent = !isMade && row.status !== 'claimed';
 	if (deed.startsWith('e') && !world.schedule.findsNull) world.stuck.add(key);
 	if (deed === 'write an id that does not exist') world.misled.add(key);
 	if (FREEING.has(deed)) {
 		world.freed.add(key);
-		// The writer of a claimed row still finds it, and sends its request without the key.
-		const frees =
-			isSent || deed === 'empty the key' || (isMade && deed !== 'write the status claimed');
-		if (frees) world.permit(key);
+		world.permit(key);
 		return;
 	}
 	if (deed === 'copy') world.copied.add(key);
@@ -82,8 +76,8 @@ function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	if (deed === 'copy' && !isMade) world.unsure.add(key);
 	if (deed === 'empty the id' && isMade) world.permit(key);
 	if (deed.endsWith('status') && !isMade) world.unsure.add(key);
-	if (deed.endsWith('writer') && isSent) world.unsure.add(key);
-	if (isSent && deed === 'empty the writer') world.permit(key);
+	if (deed.endsWith('writer') && !isMade) world.unsure.add(key);
+	if (!isMade && deed === 'empty the writer') world.permit(key);
 	if (deed === 'empty the id') world.unsure.add(key);
 }
 

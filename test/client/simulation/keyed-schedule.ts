@@ -16,7 +16,6 @@ const deeds = [
 	'write an id that does not exist',
 	'write another writer',
 	'write the status failed',
-	'write the status claimed',
 	'write an unknown status',
 ] as const;
 

@@ -26,7 +26,7 @@ export function keyIn(body: unknown): number {
 
 export type Fault = 'start' | 'kill' | 'pause' | 'timeout' | 'sleep' | 'edit';
 /** What a row says about its request. */
-export type RowState = 'claimed' | 'sent' | 'created';
+export type RowState = 'sent' | 'created';
 
 /** The rows of the table at the moment of a fault, or when an execution starts. */
 export interface Moment {
@@ -212,9 +212,7 @@ export class KeyedWorld {
 	/** Tells of a fault, or of an execution that starts, and what the table says at that moment. */
 	note(what: Fault, line: string): void {
 		this.tell(line);
-		const rows = this.table.rows.map(({ status, generation_id: id }) =>
-			id ? 'created' : status === 'claimed' ? 'claimed' : 'sent',
-		);
+		const rows = this.table.rows.map(({ generation_id: id }) => (id ? 'created' : 'sent'));
 		this.moments.push({ what, rows });
 	}
 
