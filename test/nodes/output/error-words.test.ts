@@ -41,7 +41,9 @@ import {
 	badOutput,
 	downloadError,
 	stalled,
+	storageSilent,
 	textInstead,
+	tooShort,
 } from '../../../nodes/shared/http/download-errors';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { outputItems } from '../../../nodes/shared/output/results';
@@ -108,7 +110,7 @@ const ofInput = [
 	() => number('Minimum Balance', HTML),
 	() => positive('Timeout', HTML),
 	() => positive('Poll Interval', 0, 1),
-	() => duration('Duration', 11),
+	() => duration('Duration', HTML),
 	() => oneOf('Resolution', HTML, ['480p', '720p']),
 	() => generationId('Generation ID', '..'),
 	() => fetchableUrl('Reference File 1: URL', HTML),
@@ -176,6 +178,8 @@ const ERRORS: GenerationError[] = [
 	),
 	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),
+	downloadError(storageSilent(), generation('completed')),
+	downloadError(tooShort(60, 1_000_000), generation('completed')),
 ];
 
 function outcomesWith(error: GenerationError): Array<Outcome<never>> {

@@ -208,7 +208,7 @@ describe('the hint before a batch', () => {
 		creditsHint(step, 900);
 		expect(hints).toEqual([
 			{
-				message: expect.stringMatching(/^900 credits left for 20 items\. .*not known/) as string,
+				message: expect.stringMatching(/has 900 credits.*not known.*20 items/) as string,
 				location: 'outputPane',
 				type: 'info',
 			},
