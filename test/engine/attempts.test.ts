@@ -63,6 +63,24 @@ describe('Retries of Failed Generations', () => {
 		expect(skipped).toMatchObject({ error_code: 'generation_limit_reached', id: null });
 		expect(created()).toBe(3);
 	});
+
+	it.each([-1, 6, 0.5])('of %d are an error of the item', async (wrong) => {
+		const parameters = withRuns({ retriesOnFailure: '={{ $json.n }}' });
+		const run = await stage.run('imageGeneration', parameters, {
+			items: [{ prompt: 'a boat', n: wrong }],
+		});
+		expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
+		expect(stage.arrived).toBe(0);
+	});
+
+	it('keep a row for every failure and for the success of a key', async () => {
+		failNext();
+		await execute(items(['a', 'a boat']), { ...keyed, ...withRuns({ retriesOnFailure: 1 }) });
+		expect(rows().map(({ key, status }) => [key, status])).toEqual([
+			['a', 'failed'],
+			['a', 'completed'],
+		]);
+	});
 });
 
 describe('Fallback Models', () => {

@@ -54,6 +54,15 @@ describe('a database that is busy for a moment', () => {
 		expect(rows()).toMatchObject([{ generation_id: id, status: 'completed' }]);
 		expect(run.hints('Step')).toEqual([]);
 	});
+
+	it('when a step ends with an error, does not lose the IDs of its other generations', async () => {
+		const repeated = failing(['insert'], ERRORS[0]);
+		const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
+		const run = await execute(list, { downloadOutput: false });
+		expect(run.status).toBe('error');
+		expect([...repeated]).toEqual(['insert']);
+		expect(rows()).toMatchObject([{ prompt: '[seconds: 1] a boat', status: 'completed' }]);
+	});
 });
 
 describe('a database that stays busy', () => {

@@ -46,6 +46,15 @@ describe('rows after a CSV export and import', () => {
 		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
 		expect(created()).toBe(1);
 	});
+
+	it('of an uncertain order are sent again in the same row if the user chose to', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		carryOver();
+		const run = await execute(items(['a', 'a boat']), resubmitting);
+		expect(run.status).toBe('success');
+		expect(rows()).toMatchObject([{ id: 100, status: 'completed' }]);
+	});
 });
 
 it.each(['writer', 'status', 'execution_id', 'prompt'])(
@@ -73,6 +82,18 @@ it('a row that cannot be changed is an error of its item, which names the row', 
 	expect(created()).toBe(1);
 });
 
+it('a table that does not return an added row is an error, and the row is removed', async () => {
+	await execute(items(['a', 'a boat']));
+	tables.before = (operation) => {
+		// For example, a column that stores other text than was written.
+		if (operation === 'get') rows().forEach((row) => (row.workflow_id = 'another'));
+	};
+	const run = await execute(items(['b', 'a ship']));
+	expect(run.error).toMatchObject({ context: { code: 'record_unavailable' } });
+	expect(rows().map(({ key }) => key)).toEqual(['a']);
+	expect(created()).toBe(1);
+});
+
 describe('an uncertain row', () => {
 	const request = expect.stringMatching(/^[\da-f]{32}$/) as string;
 
@@ -82,6 +103,28 @@ describe('an uncertain row', () => {
 		expect(rows()).toMatchObject([
 			{ status: 'sent', prompt: 'a boat', model: 'lumen-turbo', type: 'image', request },
 		]);
+	});
+
+	it('shows the last request, and keeps the digest from which its header was made', async () => {
+		lose();
+		await execute(items(['a', 'a boat']));
+		const [{ request: before }] = rows();
+		lose();
+		await execute(items(['a', 'a ship']), resubmitting);
+		expect(rows()).toMatchObject([{ prompt: 'a ship', request }]);
+		expect(rows()[0].request).toBe(before);
+	});
+
+	it('has the digest of the whole request, reference inputs included', async () => {
+		const url = 'https://example.com/sketch.png';
+		const referenceInputs = { input: [{ source: 'url', type: '', url }] };
+		const list = items(['a', 'a boat'], ['b', 'a boat']);
+		stage.sandbox.faults.order({ on: 'create', times: 2, action: { kind: 'loseAnswer' } });
+		await execute(list.slice(0, 1), { ...keyed, referenceInputs });
+		await execute(list.slice(1));
+		const [first, second] = rows();
+		expect([first.prompt, second.prompt]).toEqual(['a boat', 'a boat']);
+		expect(first.request).not.toBe(second.request);
 	});
 });
 

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
@@ -77,6 +79,19 @@ describe('Retry On Fail', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 
+	it('gives up after the last try, and names what exists', async () => {
+		const texts = ['a boat', 'a ship [reject: invalid_parameter]'];
+		const run = await stage.run('imageGeneration', plain, {
+			items: prompts(...texts),
+			settings: again,
+		});
+		expect(run.status).toBe('error');
+		expect(stage.sandbox.requests.on('create')).toHaveLength(4);
+		expect(liveCharges(texts)).toEqual([1, 0]);
+		const { id } = stage.sandbox.books.generations[0];
+		expect(run.error).toHaveProperty('description', expect.stringContaining(id));
+	});
+
 	it.each([goOn, { onError: 'continueErrorOutput' as const }])(
 		'does not pay again because the first item has an error: %j',
 		async (going) => {
@@ -125,6 +140,32 @@ describe('"Retry execution"', () => {
 		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(
 			texts.map(() => 'completed'),
 		);
+	});
+
+	it('reuses the generation of an item with a circular reference, such as the error of a request', async () => {
+		const item: IDataObject = { prompt: 'a boat' };
+		item.request = { item };
+		const items = [item, ...prompts('a ship [reject: invalid_parameter 1]')];
+		const failed = await stage.run('imageGeneration', plain, { items });
+		expect(failed.error).toMatchObject({ context: { itemIndex: 1 } });
+		const run = await stage.engine.retry(failed);
+		expect(run.status).toBe('success');
+		expect(stage.sandbox.books.totals.created).toBe(2);
+	});
+
+	it('reuses a generation although its expression varies and its run options have changed', async () => {
+		const prompt = '={{ $json.prompt.replace(" ", " " + Math.random() + " ") }}';
+		const step = (timeout: number) => {
+			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, runOptions: { timeout } };
+			return inARow(ownNode('Step', 'imageGeneration', parameters));
+		};
+		const action = { kind: 'error', code: 'invalid_parameter' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'raft' }, action });
+		const failed = await stage.runWorkflow(step(60), { items: prompts('a boat', 'a raft') });
+		expect(failed.status).toBe('error');
+		const retried = await stage.engine.retry(failed, { workflow: step(90) });
+		expect(retried.status).toBe('success');
+		expect(stage.sandbox.books.totals.created).toBe(2);
 	});
 
 	it('generates again only the items whose request has changed', async () => {

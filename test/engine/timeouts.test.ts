@@ -49,6 +49,20 @@ describe.each(troubles)('while status requests are %s, a step', (_case, action) 
 			stage.sandbox.books.generations.map(({ id }) => ({ json: { id, timed_out: true } })),
 		);
 	});
+
+	it('that knows only the ID also ends at its timeout', async () => {
+		const id = await stage.made(`a boat ${slow}`);
+		strike(action);
+		const run = await stage.run(
+			'waitForCompletion',
+			{ runOptions: { timeout: TIMEOUT, pollInterval: 1 } },
+			{ items: [{ id }] },
+		);
+		expect(run.error).toMatchObject({
+			description: expect.stringContaining('Its status could not be checked'),
+			context: { code: 'timeout' },
+		});
+	});
 });
 
 describe('a status response that is not from the service', () => {
@@ -71,6 +85,17 @@ describe('no slot', () => {
 			description: expect.stringMatching(/Nothing was charged.*within 4 s/),
 			context: { code: 'CONCURRENCY_LIMIT_REACHED' },
 		});
+	});
+});
+
+describe('a catalog that never responds', () => {
+	it('delays nothing', async () => {
+		const action = { kind: 'hang' } as const;
+		stage.sandbox.faults.order({ on: 'models', times: 'always', action });
+		const items = prompts('a boat', 'a ship', 'a raft');
+		const run = await stage.run('imageGeneration', {}, { items });
+		expect(run.output('Step').map(({ json }) => json.status)).toEqual(Array(3).fill('completed'));
+		expect(stage.sandbox.requests.on('models')).toEqual([]);
 	});
 });
 

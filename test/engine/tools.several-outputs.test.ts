@@ -1,4 +1,4 @@
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { ownType } from '../support/workflow';
 import { byId, openStage } from './stage';
@@ -37,6 +37,22 @@ describe.each<ToolPath>(['invoke', 'engine'])(
 			]);
 		});
 
+		it('returns the one that exists, and an error for the one that was not sent in time', async () => {
+			const parameters = { runOptions: { maxConcurrent: 1, timeout: 30 } };
+			const { said } = await call('A boat [seconds: 200]', parameters);
+			const [first, second] = JSON.parse(said) as IDataObject[];
+			expect(first).toMatchObject({ id: made()[0].id });
+			expect(second).toMatchObject({ error: expect.stringMatching(/30 s/) as string });
+		});
+
+		it('is an error if none of them got a slot', async () => {
+			stage.sandbox.service.occupy('main', 10);
+			const { said } = await call('A boat');
+			expect(said).toContain('No free slot');
+			expect(said).not.toContain('"error"');
+			expect(made()).toEqual([]);
+		});
+
 		it('returns the completed one, and an error for the one that was rejected', async () => {
 			const action = { kind: 'error', code: 'insufficient_credits' } as const;
 			stage.sandbox.faults.order({ on: 'create', action });
@@ -55,6 +71,12 @@ describe.each<ToolPath>(['invoke', 'engine'])(
 			const { said } = await call('A boat [seconds: 90]', parameters);
 			expect(said).toContain(`Charged: ${made()[0].id}`);
 			expect(said).toContain('with the tool that waits for completion');
+		});
+
+		it('tells the agent not to call it again if the charge is unknown', async () => {
+			stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
+			const { said } = await call('A boat', { numberOfOutputs: 1 });
+			expect(said).toContain('Do not call this tool again for it, but tell the user');
 		});
 	},
 );
