@@ -44,6 +44,7 @@ export async function planImage(step: Step, itemIndex: number): Promise<Plan[]> 
 	const form = readForm(step, itemIndex, imageFields);
 	return creationPlans(step, itemIndex, form, {
 		type: 'image',
+		sent: [...request.map(({ name }) => name), 'referenceInputs'],
 		requested: requestedBy(request, form),
 		defaultTimeout: IMAGE_TIMEOUT,
 		noun: 'Images',

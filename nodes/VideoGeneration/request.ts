@@ -62,6 +62,7 @@ export async function planVideo(step: Step, itemIndex: number): Promise<Plan[]> 
 	const image = await startImage(step, itemIndex, form);
 	return creationPlans(step, itemIndex, form, {
 		type: 'video',
+		sent: [...request.map(({ name }) => name), 'imageSource', 'imageUrl', 'imageBinaryField'],
 		requested: {
 			body: { ...body, ...image?.body },
 			values: { ...values, ...image?.values },

@@ -30,16 +30,6 @@ describe('Additional Body Fields', () => {
 	});
 
 	it.each([
-		'JSON.stringify({ style: $json.mistyped })',
-		'({ style: $json.mistyped }).toJsonString()',
-	])('as a text that would leave out an undefined value are refused: %s', async (expression) => {
-		const options = { additionalFields: `={{ ${expression} }}` };
-		const run = await stage.run('imageGeneration', { options }, { items: prompts('a boat') });
-		expect(run.error?.message).toContain('$json.mistyped');
-		expect(stage.bodies).toEqual([]);
-	});
-
-	it.each([
 		['Number($json.mistyped)', 'Additional Body Fields: a.b must be a number'],
 		['$json.prompt.trim', 'Additional Body Fields'],
 		['() => 1', 'Additional Body Fields: a.b must be a value of JSON'],

@@ -188,11 +188,11 @@ describe('a batch keeps to its limits asleep as polled', () => {
 		expect([polled.mostInFlight, asleep.mostInFlight]).toEqual([2, 2]);
 	});
 
-	it('Limit New Generations, if another run option of the only item that sets it fails', async () => {
+	it('Limit New Generations, of the first item, if another run option of that item fails', async () => {
 		const { polled, asleep } = await compare({
 			list: boats(6, 300),
 			runOptions: {
-				maxNewGenerations: '={{ $json.index === 0 ? 2 : "" }}',
+				maxNewGenerations: '={{ $json.index === 0 ? 2 : 9 }}',
 				timeout: `={{ $json.index === 0 ? ${failing} : 500 }}`,
 			},
 			settings: continues,

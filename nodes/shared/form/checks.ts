@@ -1,3 +1,5 @@
+import { jsonStringify } from 'n8n-workflow';
+
 import { GenerationError } from '../../../client/api/errors';
 import { truncate } from '../../../client/text';
 
@@ -115,6 +117,18 @@ export function requireEvaluated(field: string, written: unknown): void {
 		`${field} contains an expression that was not evaluated: ${truncate(expression)}`,
 		'Switch the field from Fixed to Expression. In the JSON of a workflow, start the text with an equals sign.',
 	);
+}
+
+/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
+export function toText(
+	value: object,
+	replacer?: (name: string, value: unknown) => unknown,
+): string {
+	try {
+		return JSON.stringify(value, replacer);
+	} catch {
+		return jsonStringify(value, { replaceCircularRefs: true });
+	}
 }
 
 /** True for an object that is no list. */

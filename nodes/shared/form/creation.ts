@@ -33,6 +33,8 @@ export const sharedRequest: RequestField[] = [
 /** What a creating node requests for an item. */
 interface Draft {
 	type: GenerationType;
+	/** The names of all fields that are sent, beside Additional Body Fields. */
+	sent: string[];
 	/** The fields of the first output, without its reference inputs. */
 	requested: Requested;
 	/** Seconds. */
@@ -51,7 +53,7 @@ export function creationPlans(
 	step: Step,
 	itemIndex: number,
 	form: Form,
-	{ type, requested, defaultTimeout, noun, inputs }: Draft,
+	{ type, sent, requested, defaultTimeout, noun, inputs }: Draft,
 ): Plan[] {
 	const options = collection(form, 'options');
 	const added = isSet(options.additionalFields) ? additionalFields(options.additionalFields) : {};
@@ -79,7 +81,7 @@ export function creationPlans(
 		itemIndex,
 		itemCount: step.items.length,
 		digest: asked,
-		recipe: () => recipeOf(step, itemIndex),
+		recipe: () => recipeOf(step, itemIndex, [...sent, 'options.additionalFields']),
 		wait,
 		readiness: choiceOf(runOptions, 'readiness'),
 		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),

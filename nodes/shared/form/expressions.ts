@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-import { isObject, undefinedPart } from './checks';
+import { isObject, toText, undefinedPart } from './checks';
 import type { Step } from '../step';
 
 /** An item of a step, for which expressions are evaluated. */
@@ -31,68 +31,6 @@ export function partsOf(
 
 /** An expression within a text. The last one may be unclosed. */
 const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
-
-/**
- * A reference to data, such as `$json.product.name`, `$('Node').item.json['name']` or `$fromAI('name')`. It ends before
- * a method, except `first()`, `last()` and `all()`: the result of a method may contain `undefined` although the data does not.
- */
-const REFERENCE =
-	/\$(?:\w+|(?=\())(?:\([^()$]*\))?(?:\??\.(?:(?:first|last|all)\(\)|[\p{L}\p{N}_$]+(?![\p{L}\p{N}_$]|\s*\())|(?:\?\.)?\[\s*(?:\d+|'[^']*'|"[^"]*")\s*\])*/gu;
-
-/** What may deal with a missing value in an expression, such as `??` or `filter`. */
-const DEALS_WITH_MISSING =
-	/[?!]|\|\||&&|=>|\b(?:if|typeof|filter|compact|isEmpty|isNotEmpty)\b|\$if/;
-
-/** The texts in an expression, without what is inserted in them. A question mark in them is no operator. */
-const TEXTS = /"[^"\n]*"|'[^'\n]*'|`[^`$]*|\}[^`$}]*(?=`|\$\{)/g;
-
-/** References to data that does not exist, in expressions that do not deal with it. Empty after a sleep. */
-export function missingReferences({ step, itemIndex }: At, written: string): string[] {
-	const { evaluate } = step;
-	const unguarded = (written.match(BRACED) ?? []).filter(
-		(part) => !DEALS_WITH_MISSING.test(part.replace(TEXTS, '')),
-	);
-	const references = unguarded.flatMap((part) => {
-		const found = part.match(REFERENCE) ?? [];
-		// A reference alone is a part with its own check.
-		return part.replace(/^\{\{\s*|\s*\}\}$/g, '') === found[0] ? [] : found;
-	});
-	const lacks = (reference: string) => {
-		try {
-			return evaluate !== null && isMissing(evaluate(`{{ ${reference} }}`, itemIndex));
-		} catch {
-			return false;
-		}
-	};
-	// A price in a text, such as `$5`, only looks like a reference: n8n knows nothing by that name.
-	return references.filter((reference) => {
-		const [name] = reference.match(/^\$\w*/) ?? [reference];
-		return lacks(reference) && !lacks(name);
-	});
-}
-
-/** The texts that a parameter consists of: its fixed texts, and every text in the data that its expressions refer to. */
-export function sourcesOf({ step, itemIndex }: At, written: string): string[] {
-	const references = (written.match(BRACED) ?? []).flatMap((part) => part.match(REFERENCE) ?? []);
-	const texts = references.flatMap((reference) => {
-		try {
-			return textsIn(step.evaluate?.(`{{ ${reference} }}`, itemIndex));
-		} catch {
-			return [];
-		}
-	});
-	const inside = (written.match(BRACED) ?? []).flatMap((part) => part.match(TEXTS) ?? []);
-	return [...written.slice(1).split(BRACED), ...inside, ...texts];
-}
-
-/** How deep the data of an expression is searched for texts. */
-const MOST_LEVELS = 5;
-
-function textsIn(value: unknown, levels = MOST_LEVELS): string[] {
-	if (typeof value === 'string') return [value];
-	if (typeof value !== 'object' || value === null || levels === 0) return [];
-	return Object.values(value).flatMap((inner) => textsIn(inner, levels - 1));
-}
 
 /**
  * The expressions of a parameter that n8n evaluates to a text: one that contains anything besides a single expression,
@@ -165,36 +103,48 @@ function inside(
  */
 export function requireParts(at: At, field: INodeProperties, written: unknown): void {
 	for (const leaf of leavesOf(field, written)) {
-		requireDefined(at, leaf.label, leaf.written, leaf.field.type === 'json');
+		requireDefined(at, leaf.label, leaf.written);
 	}
 }
 
-function requireDefined(at: At, label: string, written: unknown, isJson = false): void {
-	const missing = partsOf(at, written).find(({ value }) => isMissing(value));
+function requireDefined(at: At, label: string, written: unknown): void {
+	const missing = partsOf(at, written).find(
+		({ expression, value }) =>
+			value === undefined || Number.isNaN(value) || joins(at, expression, value, /undefined/i),
+	);
 	if (missing) throw undefinedPart(label, missing.expression);
-	const mayLackOne = isJson ? OMITS.test(String(written)) : joinsUndefined(at, written);
-	const [reference] = mayLackOne ? missingReferences(at, written as string) : [];
-	if (reference) throw undefinedPart(label, reference);
+	// A single expression. n8n evaluates it again, so only where it joins texts.
+	if (typeof written !== 'string' || !JOINS.test(written)) return;
+	if (joins(at, written, valueOf(at, written), /undefined/i)) {
+		throw undefinedPart(label, written.slice(1));
+	}
 }
-
-/** What leaves out an undefined value in silence, as in `{{ JSON.stringify({ style: $json.style }) }}`. */
-const OMITS = /^=[^]*\{\{[^]*(JSON\.stringify|toJsonString)/;
 
 /** What may join an undefined value with text in an expression. */
 const JOINS = /^=[^]*\{\{[^]*(\+|`|concat|replace|String)/;
 
-/** True if JavaScript may have joined an undefined value with text, as in `{{ 'a ' + $json.colour }}`. */
-function joinsUndefined({ step, itemIndex }: At, written: unknown): boolean {
-	if (typeof written !== 'string' || !JOINS.test(written)) return false;
+function valueOf({ step, itemIndex }: At, written: string): unknown {
 	try {
-		return String(step.evaluate?.(written.slice(1), itemIndex))
-			.toLowerCase()
-			.includes('undefined');
+		return step.evaluate?.(written.slice(1), itemIndex);
 	} catch {
-		return false;
+		return null;
 	}
 }
 
-function isMissing(value: unknown): boolean {
-	return value === undefined || Number.isNaN(value);
+/**
+ * True if a text has a word that JavaScript made of a missing value, as in `{{ 'a ' + $json.colour }}`: neither the
+ * expression nor the data of the item contains it.
+ */
+export function joins(
+	{ step, itemIndex }: At,
+	written: string,
+	text: unknown,
+	word: RegExp,
+): boolean {
+	if (typeof text !== 'string' || !word.test(text) || word.test(written)) return false;
+	const { json } = step.items[itemIndex];
+	// A null in the data is no text.
+	const data = toText(json, (_, value) => (value === null ? undefined : value) as unknown);
+	// A method may have changed the case of the data.
+	return !new RegExp(word.source, 'i').test(data);
 }

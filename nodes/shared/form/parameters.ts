@@ -1,10 +1,17 @@
-import { jsonStringify } from 'n8n-workflow';
-
 import type { CreateJob, Job } from '../../../client/jobs/job';
 import { truncate } from '../../../client/text';
 import { runsAsTool } from '../execution';
-import { InvalidInputError, integerWithin, isSet, oneOf, positive, requiredText } from './checks';
-import { missingReferences, partsOf, sourcesOf, type At } from './expressions';
+import {
+	InvalidInputError,
+	integerWithin,
+	isObject,
+	isSet,
+	oneOf,
+	positive,
+	requiredText,
+	toText,
+} from './checks';
+import { joins, partsOf } from './expressions';
 import { OUTPUT_FIELD } from './fields';
 import type { Form } from './form';
 import { MOST_RETRIES } from './run-options';
@@ -27,71 +34,43 @@ export function optionsOf(step: Step, itemIndex: number, name: 'options' | 'runO
 	return step.parameter(name, itemIndex, {}) as Options;
 }
 
-/** Parameters that can change before a retry while the existing generation is still reused. */
-const NOT_REQUESTED: ReadonlySet<string> = new Set([
-	'includeOtherFields',
-	'generationField',
-	'numberOfOutputs',
-	'waitForCompletion',
-	'downloadOutput',
-	'binaryPropertyName',
-	'fileName',
-	'idempotencyKey',
-	'newOnChange',
-	'keyScope',
-	'runOptions',
-	'batchRole',
-	'toolDescription',
-]);
-
 /**
  * Identifies the creating request of an item by its unevaluated parameters and its input item. The evaluated request
  * cannot identify it: an expression may return a different value in every attempt of the step, such as a random seed or
  * the time.
  *
+ * @param sent the names of the fields that are sent, such as `prompt` or `options.seed`. Any other may change before a
+ * retry, and the existing generation is still reused
  * @returns the text that identifies the request, and the text that identifies the idempotency key
  */
 export function recipeOf(
 	step: Step,
 	itemIndex: number,
+	sent: string[],
 ): { request: string; idempotencyKey: string } {
 	const { type, parameters } = step.node;
-	const asking = (written: object) =>
-		Object.entries(written).filter(([name]) => !NOT_REQUESTED.has(name));
-	const { options = {}, ...others } = parameters;
+	const written = (path: string): unknown => {
+		const [name, option] = path.split('.');
+		const value: unknown = parameters[name];
+		return option && isObject(value) ? value[option] : value;
+	};
 	const { json } = step.items[itemIndex];
 	return {
-		request: asText([type, asking(others), asking(options as Options), json]),
-		idempotencyKey: asText([(options as Options).idempotencyKey, json]),
+		request: toText([type, ...sent.map((path) => [path, written(path)]), json]),
+		idempotencyKey: toText([written('options.idempotencyKey'), json]),
 	};
 }
 
-/** What JavaScript makes of a value that is missing, or that is not text. */
-const NO_VALUE =
-	/(?<![a-z\d])(undefined|null|NaN)(?![a-z\d])|Invalid Date|\[object |\[native code\]/;
+/** What JavaScript makes of a value that is missing, or that is not text, in an idempotency key. */
+const NO_VALUE = [
+	/undefined/i,
+	/(?<![a-z\d])null(?![a-z\d])/,
+	/(?<![a-z\d])NaN(?![a-z\d])/,
+	/Invalid Date|\[object |\[native code\]/,
+];
 
-/** A long text in base64. It may contain `NaN` by chance: about one in 30,000 keys. Longer words are too rare to matter. */
+/** A long text in base64. It may contain `NaN` by chance. */
 const BASE64 = /[A-Za-z\d+/=]{20,}/g;
-
-/**
- * True if a part of an idempotency key had no value: the key contains a word of `NO_VALUE`, such as `undefined`, more
- * often than its fixed text and its data do. A key without letters and digits counts too, because only separators are
- * left of it, unless one of these texts is equal to it.
- */
-function hasPartWithoutValue(at: At, whole: string, written: string): boolean {
-	const key = whole.replace(BASE64, (run) => run.replaceAll('NaN', ''));
-	const hasCharacters = /[\p{L}\p{N}]/u.test(whole);
-	if (hasCharacters && !NO_VALUE.test(key)) return false;
-	const sources = sourcesOf(at, written);
-	if (!hasCharacters) return !sources.some((text) => text.normalize().trim() === whole);
-	const wordsIn = (text: string, flags: string) =>
-		(text.match(new RegExp(NO_VALUE, flags)) ?? []).map((word) => word.toLowerCase());
-	const found = wordsIn(key, 'g');
-	// A method may have changed the case of the data.
-	const known = sources.flatMap((text) => wordsIn(text, 'gi'));
-	const count = (words: string[], word: string) => words.filter((one) => one === word).length;
-	return found.some((word) => count(found, word) > count(known, word));
-}
 
 /**
  * Reads the idempotency key of an item; `null` if it is empty.
@@ -110,12 +89,11 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 	const advice =
 		'Items with the same idempotency key share one generation. Use a value in the expression that each item has.';
 	const at = { step, itemIndex };
-	const [missing] = missingReferences(at, expression);
-	if (missing !== undefined || hasPartWithoutValue(at, key, expression)) {
-		throw new InvalidInputError(
-			`A part of ${field} has no value: ${truncate(missing ?? key)}`,
-			advice,
-		);
+	const words = key.replace(BASE64, (run) => run.replaceAll('NaN', ''));
+	// Only separators are left of it.
+	const isBare = !/[\p{L}\p{N}]/u.test(key) && !toText(step.items[itemIndex].json).includes(key);
+	if (isBare || NO_VALUE.some((word) => joins(at, expression, words, word))) {
+		throw new InvalidInputError(`A part of ${field} has no value: ${truncate(key)}`, advice);
 	}
 	const parts = partsOf(at, expression);
 	const isFilled = parts.some(({ value }) => String(value ?? '').trim() !== '');
@@ -124,15 +102,6 @@ export function idempotencyKeyOf(step: Step, itemIndex: number, options: Options
 		`${field} has only its fixed text for this item: ${truncate(key)}`,
 		`Every expression in it is empty. ${advice}`,
 	);
-}
-
-/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
-function asText(value: object): string {
-	try {
-		return JSON.stringify(value);
-	} catch {
-		return jsonStringify(value, { replaceCircularRefs: true });
-	}
 }
 
 /** The options with a fixed set of values, the default first. */
