@@ -81,11 +81,3 @@ it('a video of 90 seconds is charged once, and its file comes in the end', async
 	expect(stage.sandbox.books.totals).toMatchObject({ created: 1, completed: 1 });
 	expect(JSON.stringify([first, again, end])).not.toContain('binary');
 });
-
-it('an image, the models and the credits are returned as JSON', async () => {
-	const picture = { prompt: 'A key [seconds: 1]', aspect_ratio: '1:1', key: 'key-1' };
-	const image = await call('Image_Generation', picture);
-	expect(image.answer).toMatchObject({ status: 'completed', type: 'image' });
-	expect((await call('Generation_Credits', {})).text).toContain('"balance":');
-	expect((await call('Generation_Models', {})).text).toContain('aurora-motion-1');
-});

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import manifest from '../../package.json';
-import { getBytes, http } from '../../tools/http';
+import { getBytes } from '../../tools/http';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import type { NodeTypeEntry } from '../../tools/n8n/rest';
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
@@ -41,17 +41,6 @@ it('has the nodes under their names, and each of them as a tool for agents', () 
 	const own = types.map(({ name }) => name).filter((name) => name.startsWith(`${packageName}.`));
 	const expected = names.flatMap((name) => [name, `${name}Tool`]);
 	expect(own.sort()).toEqual(expected.map((name) => `${packageName}.${name}`).sort());
-});
-
-it('serves their icons, light and dark', async () => {
-	const own = types.filter(({ name }) => name.startsWith(`${packageName}.`));
-	const urls = own.flatMap(({ iconUrl }) => Object.values(iconUrl as Record<string, string>));
-	expect(urls).toHaveLength(own.length * 2);
-	for (const url of new Set(urls)) {
-		const icon = await http.get(`${stage.n8n.url}/${url}`);
-		expect([url, icon.status]).toEqual([url, 200]);
-		expect(icon.headers['content-type']).toContain('image/svg+xml');
-	}
 });
 
 it('has a type for every node in every example', async () => {
@@ -135,9 +124,4 @@ it('lets HTTP Request use the credential for the service, and for no other origi
 	const location = download;
 	stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
 	await run(`${stage.sandbox.url}/v1/credits/balance`);
-});
-
-it('never sends the key to the storage', () => {
-	expect(stage.sandbox.requests.on('download').length).toBeGreaterThan(0);
-	expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
 });

@@ -80,16 +80,3 @@ it('does not automatically pay again for an item whose response was lost', async
 	expect(charges(prompts).every((count) => count <= 1)).toBe(true);
 	expect(charges(prompts)[0]).toBe(1);
 });
-
-it('does not send an item again after an error from a proxy, which cannot know what was created', async () => {
-	const [prompt] = promptsNamed('Behind a proxy', 1);
-	const body = { error: { code: '504', type: 'timeout_error', message: 'Gateway timeout' } };
-	const action = { kind: 'respond', status: 504, body, work: true } as const;
-	stage.sandbox.faults.order({ on: 'create', times: 'always', action });
-	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1000 };
-	const execution = await ran(await stage.save(byHand('Proxy', [prompt], imageNode({}, settings))));
-	expect(execution.status).toBe('error');
-	expect(errorOf(execution)).toContain('uncertain_charge');
-	expect(stage.sandbox.requests.on('create')).toHaveLength(1);
-	expect(charges([prompt])).toEqual([1]);
-});

@@ -92,19 +92,6 @@ it('a picture that an earlier node made is the first frame of a video, without a
 	expect(JSON.stringify([item, stage.n8n.service.output])).not.toContain('token=');
 });
 
-it('a file that a Code node wrote into its item is stored and then fetched', async () => {
-	const code = {
-		...{ name: 'Code', id: 'code', type: 'n8n-nodes-base.code', typeVersion: 2, position: [0, 0] },
-		parameters: {
-			jsCode: `const data = Buffer.from('a small picture').toString('base64');
-return [{ json: {}, binary: { frame: { data, mimeType: 'image/png', fileName: 'a.png' } } }];`,
-		},
-	};
-	const execution = await ran(inARow('Code to video', code, video({ imageBinaryField: 'frame' })));
-	expect([errorOf(execution), execution.status]).toEqual(['', 'success']);
-	expect(stage.sandbox.books.generations[0].fetched).toMatchObject([{ status: 200, bytes: 15 }]);
-});
-
 it('a reference file above 4.5 MB is fetched, and a smaller one is not', async () => {
 	const large = 5 * 1024 * 1024;
 	const picture = own('Picture', 'imageGeneration', {

@@ -180,30 +180,6 @@ it('suspends, resumes, and returns the paired files in order, readable for the n
 	}
 });
 
-it('names every generation as charged if its credential is gone when it resumes', async () => {
-	const execution = await scenes.keyless;
-	expect(execution.status).toBe('error');
-	const ids = itemsOf(execution, 'Images').map(({ json }) => String(json.id));
-	expect(ids).toHaveLength(prompts.keyless.length);
-	for (const id of ids) expect(errorOf(execution)).toMatch(new RegExp(`Charged: .*${id}`));
-});
-
-it('says how to continue after its timeout, and does not advise a retry, as n8n would return the same error', async () => {
-	const execution = await scenes.overdue;
-	expect(execution.status).toBe('error');
-	const { id } = itemsOf(execution, 'Images')[0].json;
-	expect(errorOf(execution)).toContain(String(id));
-	expect(errorOf(execution)).toContain('new execution');
-	expect(errorOf(execution)).not.toMatch(/Retry[^.]*without paying/);
-
-	const asked = () =>
-		stage.sandbox.requests.all.filter(({ generationId }) => generationId === id).length;
-	const before = asked();
-	const again = await stage.executions.ended(await stage.executions.retry(execution.id));
-	expect([again.status, errorOf(again)]).toEqual(['error', errorOf(execution)]);
-	expect(asked()).toBe(before);
-});
-
 it('survives the death of n8n while it is suspended, and pays nothing again', async () => {
 	const { asleep: execution } = await killed;
 	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);

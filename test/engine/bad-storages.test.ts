@@ -55,16 +55,6 @@ describe('a storage that sends the whole file when asked for its first byte', ()
 		}
 		expect(Math.max(...probes().map(({ bytes }) => bytes))).toBeLessThan(20 * MEGABYTE);
 	});
-
-	it('keeps no connection open after the step has ended', async () => {
-		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: { kind: 'ignoreRange' } });
-		const items = prompts(
-			...Array.from({ length: 20 }, (_, index) => `boat ${index} [size: 50MB]`),
-		);
-		await stage.run('imageGeneration', { downloadOutput: false }, { items });
-		expect(probes().filter(({ status }) => status === 200).length).toBeGreaterThan(0);
-		await closed(() => probes().filter(({ status }) => status === 200));
-	});
 });
 
 describe('a storage that returns text with status 200', () => {

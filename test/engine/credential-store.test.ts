@@ -8,10 +8,10 @@ import { everythingIn } from '../support/everything';
 import { Outgoing } from '../support/outgoing';
 import { ownNode } from '../support/workflow';
 import type { NodeName } from '../support/workflow';
-import { items, openKeyedStage } from './keyed';
+import { openKeyedStage } from './keyed';
 import { byId, prompts } from './stage';
 
-const { stage, rows, execute } = openKeyedStage();
+const { stage } = openKeyedStage();
 
 const { getDecrypted } = GivenCredentials.prototype;
 const read = jest.spyOn(GivenCredentials.prototype, 'getDecrypted');
@@ -111,18 +111,6 @@ describe('a credential store', () => {
 		expect([asked, stage.arrived]).toEqual([1, 0]);
 	});
 
-	it('that answers after the minute of a creating request: it is not sent, and tried again', async () => {
-		const restore = stage.shortenTimeouts(1);
-		whileReading(async (reads) => {
-			if (reads === 1) await stage.pass(70);
-		});
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-		restore();
-		expect(run.error).toBeUndefined();
-		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
-		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
-	});
-
 	it('that cannot be read leaves no unknown charge', async () => {
 		whileReading(locked);
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
@@ -156,13 +144,6 @@ describe('a credential store', () => {
 		expect(goesOn.output('Step').map(({ json }) => json.error_code)).toEqual(
 			given.map(() => 'credential_unreadable'),
 		);
-	});
-
-	it('that cannot be read leaves no rows in the table', async () => {
-		whileReading(locked);
-		const run = await execute(items(['a', 'a boat']));
-		expect(run.error).toMatchObject({ context: { code: 'credential_unreadable' } });
-		expect(rows()).toEqual([]);
 	});
 });
 

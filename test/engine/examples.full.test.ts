@@ -2,13 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INode, INodeParameters, INodeType } from 'n8n-workflow';
 
-import { TABLE_COLUMNS } from '../../client/jobs/row';
-import { TABLE_NAME } from '../../client/orders/table';
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { credentialTypes } from '../../tools/start/examples';
-import { ownNode } from '../support/workflow';
-import { nodesReferredTo, parameterProblems } from '../support/workflow-check';
+import { parameterProblems } from '../support/workflow-check';
 import { binaryOf, openStage } from './stage';
 
 const folder = join(__dirname, '../../examples');
@@ -87,45 +84,12 @@ describe.each(files)('examples/%s', (file) => {
 		expect(own.flatMap((node) => parameterProblems(node, typeOf(node)))).toEqual([]);
 	});
 
-	it('does not let an agent choose the model, which decides the price', () => {
-		const models = own.map(({ parameters }) => JSON.stringify(parameters.model ?? ''));
-		expect(models.filter((model) => model.includes('$fromAI'))).toEqual([]);
-	});
-
-	it('names its models, and does not buy whatever the catalog lists first', () => {
-		const isList = ({ type, parameters }: INode) =>
-			type === `${ours}generationModels` && parameters.operation !== 'get';
-		const lists = nodes.filter(isList).map(({ name }) => name);
-		const sourcesOf = ({ name, parameters: { model } }: INode): string[] => [
-			...nodesReferredTo({ model }),
-			...(JSON.stringify(model ?? '').includes('$json') ? beforeNode(name) : []),
-		];
-		const beforeNode = (name: string) =>
-			Object.keys(connections).filter((from) => JSON.stringify(connections[from]).includes(name));
-		expect(own.flatMap(sourcesOf).filter((name) => lists.includes(name))).toEqual([]);
-	});
-
-	it('says where to choose the models, which are those of the sandbox', () => {
-		const creates = own.some(({ parameters }) => parameters.prompt !== undefined);
-		const notes = nodes.filter(isNote).map(({ parameters }) => String(parameters.content));
-		if (creates) expect(notes.join('\n')).toMatch(/(choose|enter)[^.]*\bmodels?\b/i);
-	});
-
 	it('refers to data tables by ID, because a name also finds tables with a longer one', () => {
 		const tables = nodes.map(({ parameters: { dataTableId } }) => dataTableId as INodeParameters);
 		for (const table of tables.filter((given) => given !== undefined)) {
 			expect(table.mode).toBe('id');
 			expect(table.value).toBe("={{ $('Create Table Once').first().json.id }}");
 		}
-	});
-
-	it('gives each node its own name, ID and position', () => {
-		for (const key of ['name', 'id'] as const) {
-			expect(new Set(nodes.map((node) => node[key])).size).toBe(nodes.length);
-		}
-		for (const { id } of nodes) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
-		const places = nodes.map(({ position }) => position.join());
-		expect(new Set(places).size).toBe(nodes.length);
 	});
 
 	it('connects existing nodes, and leaves none unconnected', () => {
@@ -138,12 +102,6 @@ describe.each(files)('examples/%s', (file) => {
 		const connected = new Set([...Object.keys(connections), ...targets.map(({ node }) => node)]);
 		const alone = nodes.filter((node) => !isNote(node) && !connected.has(node.name));
 		expect(alone.map(({ name }) => name)).toEqual([]);
-	});
-
-	it('refers to existing nodes in its expressions', () => {
-		const names = nodes.map(({ name }) => name);
-		const named = nodes.flatMap(({ parameters }) => nodesReferredTo(parameters));
-		expect(named.filter((name) => !names.includes(name))).toEqual([]);
 	});
 
 	it('leaves the choice of the credential to the user, and holds no secret', () => {
@@ -168,13 +126,6 @@ describe.each(files)('examples/%s', (file) => {
 			needsAnother ? 'You also need an account at' : 'No other account is needed.',
 		);
 	});
-});
-
-it('examples/batch-status-page.json creates the table as the nodes do, if it is opened first', () => {
-	const { nodes } = readWorkflow(join(folder, 'batch-status-page.json'));
-	const { parameters } = nodes.find(({ name }) => name === 'Create Table Once') as INode;
-	const column = TABLE_COLUMNS.map((name) => ({ name, type: 'string' }));
-	expect(parameters).toMatchObject({ tableName: TABLE_NAME, columns: { column } });
 });
 
 describe.each(['scheduled-batch-from-table.json', 'scheduled-batch-to-s3.json'])(
@@ -204,25 +155,6 @@ describe.each(['scheduled-batch-from-table.json', 'scheduled-batch-to-s3.json'])
 	},
 );
 
-it('examples/mcp-asset-library.json stops if the connector returned no ID', () => {
-	const { connections } = readWorkflow(join(folder, 'mcp-asset-library.json'));
-	const after = (node: string) =>
-		connections[node].main.map((ends) => ends?.map((end) => end.node));
-	expect(after('Create')).toEqual([['Created?']]);
-	expect(after('Created?')).toEqual([['Check'], ['Not Created']]);
-});
-
-it('examples/approve-before-posting.json says which condition Send and Wait for Response needs', () => {
-	const { nodes } = readWorkflow(join(folder, 'approve-before-posting.json'));
-	const [{ parameters }] = nodes.filter(({ type }) => type.endsWith('.stickyNote'));
-	expect(parameters.content).toContain('`{{ $json.data.approved }}`');
-});
-
-it('examples/batch-status-page.json does not keep an execution for each reload', () => {
-	const { settings } = readWorkflow(join(folder, 'batch-status-page.json'));
-	expect(settings).toMatchObject({ saveDataSuccessExecution: 'none' });
-});
-
 it('examples/submit-now-collect-later.json collects the other clips if one is rejected', async () => {
 	const { nodes } = readWorkflow(join(folder, 'submit-now-collect-later.json'));
 	const [start, collect] = ['Start Videos', 'Collect Videos'].map(
@@ -245,33 +177,6 @@ it('examples/submit-now-collect-later.json collects the other clips if one is re
 	]);
 	expect(collected[1].json.error).toContain('Invalid parameter');
 	expect(stage.sandbox.books.totals.created).toBe(2);
-});
-
-describe('the check of parameters', () => {
-	it.each([
-		['a field that does not exist', { promt: 'x' }, 'Step.promt does not exist'],
-		['an option that does not exist', { options: { sed: 1 } }, 'Step.options.sed does not exist'],
-		['a value of another type', { options: { seed: '1' } }, 'Step.options.seed is not a number'],
-		[
-			'a choice that there is not',
-			{ runOptions: { onTimeout: 'wait' } },
-			'Step.runOptions.onTimeout has no option "wait"',
-		],
-		[
-			'a choice deep in a list',
-			{ referenceInputs: { input: [{ source: 'file' }] } },
-			'Step.referenceInputs.input[0].source has no option "file"',
-		],
-		['a model without a mode', { model: { __rl: true, value: 'm' } }, 'Step.model has no mode'],
-		[
-			'a field that is hidden',
-			{ waitForCompletion: false, downloadOutput: false },
-			'Step.downloadOutput does not show with these settings',
-		],
-	])('finds %s', (_what, parameters, problem) => {
-		const node = inARow(ownNode('Step', 'imageGeneration', parameters)).nodes[1];
-		expect(parameterProblems(node, typeOf(node))).toEqual([expect.stringContaining(problem)]);
-	});
 });
 
 describe('examples/main.json, run', () => {

@@ -1,13 +1,12 @@
 import type { IDataObject, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
 
-import type { SleepState } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
-import { sleepToEnd, wavesOf, wake, nextOf } from './asleep';
+import { sleepToEnd } from './asleep';
 import { items, openKeyedStage, workflowWith } from './keyed';
 
-const { stage, tables } = openKeyedStage();
+const { stage } = openKeyedStage();
 
 const list = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 300]']);
 const asleep: INodeParameters = {
@@ -67,13 +66,6 @@ describe('helper workflows', () => {
 		for (const [, own] of helpers) expect(own).toMatchObject(settings);
 	});
 
-	it('of a suspended wait redact what the user’s workflow redacts, in its time zone', async () => {
-		const helpers = helpersSince(await suspendedWait(settings));
-		const kinds = ['Step: suspended wait', 'Step: waves', 'Step: results'];
-		expect(helpers.map(([name]) => name)).toEqual(kinds);
-		for (const [, own] of helpers) expect(own).toMatchObject(settings);
-	});
-
 	it('take no other settings from the user’s workflow', async () => {
 		const others = { errorWorkflow: 'x', executionTimeout: 5000, callerPolicy: 'any' };
 		const first = await batch({ ...settings, ...others });
@@ -100,12 +92,6 @@ describe('a user’s workflow that keeps no executions', () => {
 		expect(keptOf(first, 'Step: results')).toEqual(['none']);
 	});
 
-	it('keeps no helper execution of a suspended wait without files after it succeeded', async () => {
-		for (const [, own] of helpersSince(await suspendedWait(nothing, json))) {
-			expect(own.saveDataSuccessExecution).toBe('none');
-		}
-	});
-
 	it('keeps the helper execution that owns the files', async () => {
 		const first = await batch(nothing);
 		await sleepToEnd(stage, first);
@@ -118,27 +104,6 @@ describe('a user’s workflow that keeps no executions', () => {
 		const first = await batch(settings, json, 'manual');
 		await sleepToEnd(stage, first);
 		expect(keptOf(first, 'Step: results')).toEqual(['none']);
-	});
-
-	it.each<[string, object, string]>([
-		['does not keep', nothing, 'success'],
-		['keeps, if it keeps failed executions,', {}, 'error'],
-	])('%s results that failed, and the next ones are fetched', async (_, settings, status) => {
-		let run = await batch(settings);
-		while (nextOf(stage, run).record.workflow.name !== 'Step: results')
-			run = await wake(stage, run);
-		const { executionId } = nextOf(stage, run);
-		tables.refusal = 'No such table';
-		const next = await wake(stage, run);
-		tables.refusal = null;
-		expect(stage.engine.execution(executionId)?.status).toBe(status);
-		expect(next.status).toBe('waiting');
-		const { batch: state } = wavesOf(stage, next).contextData.flow as { batch: SleepState };
-		expect([state.dead, state.lastDeath]).toEqual([
-			1,
-			'The data table for idempotency keys is unavailable',
-		]);
-		expect((await sleepToEnd(stage, next)).status).toBe('success');
 	});
 });
 

@@ -1,5 +1,4 @@
 import type { Run } from '../../tools/engine';
-import { sleepToEnd } from './asleep';
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 
 /** Keys that another node or workflow of the project has used: a copy, an import, or a deployment with new IDs. */
@@ -25,22 +24,11 @@ describe('a step in a copy of its workflow', () => {
 		expect(warnings(copied)).toEqual([again('Items 1, 2, 3 of 3 were')]);
 	});
 
-	it('is warned also for a single key, which is read with its reservation', async () => {
-		await run('the-workflow', list.slice(0, 1));
-		expect(warnings(await run('the-copy', list.slice(0, 1)))).toEqual([again('Item 1 of 1 was')]);
-	});
-
 	it('is not warned about items that it reuses', async () => {
 		await run('the-workflow');
 		await run('the-copy', list.slice(0, 2));
 		expect(warnings(await run('the-copy'))).toEqual([again('Item 3 of 3 was')]);
 		expect(warnings(await run('the-copy'))).toEqual([]);
-	});
-
-	it('is not warned if the request differs, or if the other generation has failed', async () => {
-		await run('the-workflow', items(['a', 'a boat'], ['b', 'a ship [fail: no 1]']));
-		const other = items(['a', 'a car'], ['b', 'a ship [fail: no 1]']);
-		expect(warnings(await run('the-copy', other))).toEqual([]);
 	});
 
 	it('reuses the rows once it has done what the warning says', async () => {
@@ -49,24 +37,4 @@ describe('a step in a copy of its workflow', () => {
 		expect(warnings(await run('the-copy'))).toEqual([]);
 		expect(created()).toBe(3);
 	});
-});
-
-it('a node that was added again is warned, too', async () => {
-	await run('the-workflow');
-	const [warning] = warnings(await run('the-workflow', list, keyed, 'another-node'));
-	expect(warning).toContain(
-		'set their workflow_id to the-workflow and their node_id to another-node',
-	);
-});
-
-it('a batch that sleeps says so in n8n’s log, because n8n keeps no hints of it', async () => {
-	const long = items(['a', 'a boat [seconds: 300]'], ['b', 'a ship [seconds: 300]']);
-	await run('the-workflow', long, { ...keyed, waitForCompletion: false });
-	const parameters = { ...keyed, runOptions: { whileWaiting: 'suspend' } };
-	const first = await run('the-copy', long, parameters);
-	expect(first.status).toBe('waiting');
-	expect(first.logs).toContainEqual(
-		expect.objectContaining({ level: 'warn', message: again('Items 1, 2 of 2 were') }),
-	);
-	expect((await sleepToEnd(stage, first)).status).toBe('success');
 });

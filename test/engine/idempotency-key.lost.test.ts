@@ -3,7 +3,6 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { sleepToEnd } from './asleep';
 import { items, keyed, openKeyedStage } from './keyed';
 
 const { stage, tables, rows, created, execute } = openKeyedStage();
@@ -71,17 +70,6 @@ describe('a service that knows none of the generations on record', () => {
 		expect(created()).toBe(0);
 	});
 
-	it('is named by its key scope where the rows belong to one', async () => {
-		const scoped = { ...keyed, options: { ...(keyed.options as object), keyScope: 'boats' } };
-		await generated(scoped);
-		stage.sandbox.reset();
-		const { run } = await again(scoped);
-		expect(run.error).toHaveProperty(
-			'description',
-			expect.stringContaining('where node_id is "scope:boats" and type is "image"'),
-		);
-	});
-
 	it('creates them all again once the user has deleted the rows', async () => {
 		await generated();
 		stage.sandbox.reset();
@@ -89,20 +77,6 @@ describe('a service that knows none of the generations on record', () => {
 		rows().splice(0);
 		expect((await again()).run.status).toBe('success');
 		expect(created()).toBe(12);
-	});
-
-	it('is the same error of a batch that would sleep', async () => {
-		await generated();
-		stage.sandbox.reset();
-		const parameters = { ...keyed, runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 } };
-		const { run, seconds, requests } = await again(parameters, goesOn);
-		const end = await sleepToEnd(stage, run);
-		const errors = errorsOf(end);
-		expect(errors).toHaveLength(12);
-		for (const [, error] of errors) expect(error).toContain(oneSentence);
-		expect(requests).toBeLessThanOrEqual(16);
-		expect(seconds).toBeLessThan(15);
-		expect(created()).toBe(0);
 	});
 });
 
@@ -125,24 +99,6 @@ describe('a service whose answer may pass', () => {
 		expect(seconds).toBeGreaterThan(30);
 		expect(requests).toBeLessThanOrEqual(12 + 11 * 7);
 		expect(created()).toBe(12);
-	});
-
-	it('that knows what a sleeping batch has created is not said to know none of them', async () => {
-		await generated();
-		rows().forEach((row, index) => {
-			row.generation_id = `00000000-0000-4000-8000-0000000000${10 + index}`;
-		});
-		const parameters = { ...keyed, runOptions: { whileWaiting: 'suspend', maxConcurrent: 2 } };
-		const list = [...twelve, ...items(['new', 'a ship [seconds: 300]'])];
-		const asleep = await execute(list, parameters, goesOn);
-		expect(asleep.status).toBe('waiting');
-		const output = (await sleepToEnd(stage, asleep)).output('Step').map(({ json }) => json);
-		for (const { error } of output.slice(0, 12)) {
-			expect(error).toMatch(/./);
-			expect(error).not.toContain('knows none');
-		}
-		expect(output[12]).toMatchObject({ id: rows()[12].generation_id, status: 'completed' });
-		expect([output.length, created()]).toEqual([13, 13]);
 	});
 
 	it.each([
@@ -188,16 +144,6 @@ describe('an order whose response was lost', () => {
 		await execute(items(['a', 'a boat']));
 		const [{ id }] = stage.sandbox.books.generations;
 		rows()[0].generation_id = id;
-		const second = await execute(items(['a', 'a boat']));
-		expect(second.output('Step').map(({ json }) => json.id)).toEqual([id]);
-		expect(created()).toBe(1);
-	});
-
-	it('is also reused if a line break was pasted after the ID', async () => {
-		lose();
-		await execute(items(['a', 'a boat']));
-		const [{ id }] = stage.sandbox.books.generations;
-		rows()[0].generation_id = ` ${id}\n`;
 		const second = await execute(items(['a', 'a boat']));
 		expect(second.output('Step').map(({ json }) => json.id)).toEqual([id]);
 		expect(created()).toBe(1);

@@ -114,13 +114,6 @@ describe('a key', () => {
 		);
 	});
 
-	it('that begins with an equals sign, or is long, is treated as text', async () => {
-		const list = items(['={{ 1 + 1 }}', 'a boat'], ['2', 'a ship'], ['x'.repeat(2000), 'a raft']);
-		const first = await execute(list);
-		expect(idsOf((await execute(list)).output('Step'))).toEqual(idsOf(first.output('Step')));
-		expect(created()).toBe(3);
-	});
-
 	it('of another node is another order', async () => {
 		await execute(items(['a', 'a boat']));
 		await execute(items(['a', 'a boat']), keyed, { id: 'another-node' });
@@ -170,24 +163,6 @@ it('an ID that the service no longer knows is an error with the key and the row'
 	);
 	expect(created()).toBe(1);
 });
-
-it.each(['error', 'continue'])(
-	'an ID that the service does not know until a short timeout ends is the same error (On Timeout: %s)',
-	async (onTimeout) => {
-		await execute(items(['a', 'a boat']));
-		rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';
-		const run = await execute(items(['a', 'a boat']), {
-			...keyed,
-			runOptions: { timeout: 5, onTimeout },
-		});
-		expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
-		expect(run.error).toHaveProperty(
-			'description',
-			expect.stringMatching(/key "a" \(row 1 of the data table media_generations\)/),
-		);
-		expect(created()).toBe(1);
-	},
-);
 
 it('a file that the storage no longer has is an error with the key and the row', async () => {
 	const download = { ...keyed, downloadOutput: true };
@@ -288,24 +263,4 @@ it('the tool of an agent answers within a minute, although the data table does n
 		'The tool stopped, because there was no response in time',
 	);
 	expect(created()).toBe(0);
-});
-
-it('parallel calls of an agent with the same keys do not wait for each other’s next outputs', async () => {
-	const prompt = "={{ $fromAI('prompt', 'what to make', 'string') }}";
-	const parameters = {
-		model: byId('lumen-turbo'),
-		prompt,
-		numberOfOutputs: 6,
-		options: { idempotencyKey: prompt, size: '64x64' },
-		runOptions: { maxConcurrent: 1 },
-	};
-	const options = { credentials: stage.credentials(), path: 'atOnce' } as const;
-	const calls = [{ prompt: 'a boat' }, { prompt: 'a boat' }];
-	const type = ownType('imageGeneration');
-	const ran = await stage.engine.runAsTool(type, parameters, calls, options);
-	const ids = ran.calls.map(({ response }) => {
-		return (JSON.parse(response) as IDataObject[]).map(({ id }) => id);
-	});
-	expect(ids[0]).toEqual(ids[1]);
-	expect(created()).toBe(6);
 });

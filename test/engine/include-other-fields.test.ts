@@ -35,18 +35,6 @@ describe('Include Other Input Fields', () => {
 		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
 	});
 
-	it('works for an item that has a file only, with Retry On Fail, and loses nothing', async () => {
-		const items = [{ json: undefined, binary: { sheet } } as unknown as INodeExecutionData];
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-		const parameters = { ...urlOnly, prompt: 'A boat' };
-		const run = await stage.run('imageGeneration', parameters, { items, settings });
-		expect(run.error).toBeUndefined();
-		expect(run.output('Step')).toMatchObject([
-			{ json: { generation: { status: 'completed' } }, binary: { sheet } },
-		]);
-		expect(stage.sandbox.books.totals).toMatchObject({ created: 1 });
-	});
-
 	it('puts the generation into the field that the user names', async () => {
 		const options = { includeOtherFields: true, generationField: '={{ "photo of " + $json.sku }}' };
 		const run = await stage.run('imageGeneration', { ...urlOnly, options }, { items: rows });
@@ -71,42 +59,11 @@ describe('Include Other Input Fields', () => {
 		},
 	);
 
-	it('keeps the files if there is no output to download', async () => {
-		const parameters = { ...include, waitForCompletion: false };
-		const run = await stage.run('imageGeneration', parameters, { items: rows.map(withFiles) });
-		expect(run.output('Step').map(({ binary }) => binary)).toEqual(
-			rows.map(() => ({ sheet, photo })),
-		);
-	});
-
 	it('is off by default', async () => {
 		const items = rows.map(withFiles);
 		const run = await stage.run('imageGeneration', { downloadOutput: false }, { items });
 		const [{ json, binary }] = run.output('Step');
 		expect([json.sku, json.generation, binary]).toEqual([undefined, undefined, undefined]);
-	});
-
-	it('can be decided for each item', async () => {
-		const parameters = {
-			downloadOutput: false,
-			options: { includeOtherFields: '={{ $json.sku === "S-2" }}' },
-		};
-		const run = await stage.run('imageGeneration', parameters, { items: rows });
-		expect(run.output('Step').map(({ json }) => [json.sku, json.type])).toEqual([
-			[undefined, 'image'],
-			['S-2', undefined],
-		]);
-	});
-
-	it('returns all outputs of an item with its fields and files', async () => {
-		const parameters = { ...urlOnly, numberOfOutputs: 2 };
-		const run = await stage.run('imageGeneration', parameters, { items: rows.map(withFiles) });
-		const output = run
-			.output('Step')
-			.map(({ json, binary }) => [json.id, Object.keys(binary ?? {})]);
-		expect(output).toEqual(
-			['row 1', 'row 1', 'row 2', 'row 2'].map((id) => [id, ['sheet', 'photo']]),
-		);
 	});
 
 	it.each([
@@ -169,17 +126,6 @@ describe('failed and invalid items with Include Other Input Fields', () => {
 			{ json: empty, binary: { sheet, photo }, pairedItem: { item: 2 } },
 		]);
 	});
-
-	it('keep their fields after a timeout that continues', async () => {
-		stage.setPace(4);
-		const parameters = { ...urlOnly, runOptions: { timeout: 3, onTimeout: 'continue' } };
-		const late = [{ ...rows[0], prompt: 'a boat [seconds: 60]' }];
-		const run = await stage.run('imageGeneration', parameters, { items: late });
-		expect(run.output('Step')[0].json).toMatchObject({
-			...late[0],
-			generation: { timed_out: true },
-		});
-	});
 });
 
 describe('input items with an error field of their own', () => {
@@ -219,28 +165,6 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 			generation: stage.promised(stage.sandbox.books.generations[0]),
 		});
 		expect(binary).toMatchObject({ sheet, photo, data: { mimeType: 'image/png' } });
-	});
-
-	it('sleeps on while a generation runs, and returns failed ones with their fields', async () => {
-		const ids = [
-			await stage.made('a boat [seconds: 900]'),
-			await stage.made('a ship [seconds: 900]'),
-		];
-		const items = ids.map((id, index) => ({ ...rows[index], generation: { id } }));
-		const parameters = { ...urlOnly, mode: 'suspend' };
-		const order = { items, settings: continues };
-		const asleep = await stage.run('waitForCompletion', parameters, order);
-		stage.sandbox.service.finish(ids[0], 'no paint');
-		const still = await wakeThrough(stage, asleep);
-		expect(still.status).toBe('waiting');
-		stage.sandbox.service.finish(ids[1]);
-		const [failed, completed] = (await wakeThrough(stage, still)).output('Step');
-		expect(failed.json).toMatchObject({
-			...rows[0],
-			generation: { id: ids[0], status: 'failed' },
-			error_code: 'generation_failed',
-		});
-		expect(completed.json).toMatchObject({ ...rows[1], generation: { status: 'completed' } });
 	});
 
 	it('marks every item as interrupted, with its fields, if the wait is given up', async () => {

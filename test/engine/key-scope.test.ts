@@ -42,25 +42,6 @@ const video = (parameters: INodeParameters) => {
 };
 
 describe('Key Scope', () => {
-	it.each(['={{ $json.team }}', '={{ $json.team }}-photos'])(
-		'that a first item lacks is the error of that item only: %s',
-		async (scope) => {
-			const [first, ...others] = items(['a', 'a boat'], ['b', 'a ship'], ['c', 'a raft']);
-			const all = [first, ...others.map((item) => ({ ...item, team: 'posters' }))];
-			const settings = { onError: 'continueRegularOutput' };
-			const ran = await run('the-workflow', scoped(scope), all, settings);
-			expect(ran.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
-				...['invalid_input', 'completed', 'completed'],
-			]);
-		},
-	);
-
-	it('with broken characters is an error before anything is sent', async () => {
-		const { error } = await run('the-workflow', scoped('a\ud83d'));
-		expect(error?.message).toContain('Share Keys Under a Name');
-		expect(stage.arrived).toBe(0);
-	});
-
 	it('lets a copy of a workflow reuse its generations: nothing is charged again', async () => {
 		const first = await run('the-workflow');
 		const copied = await run('the-copy');
@@ -90,33 +71,6 @@ describe('Key Scope', () => {
 		expect(idsOf(two)).toEqual(idsOf(one));
 	});
 
-	it('is shared by two nodes of one workflow in the same execution', async () => {
-		const parameters = {
-			...{ model: byId('lumen-turbo'), prompt: 'a boat', waitForCompletion: false },
-			options: { idempotencyKey: 'a', keyScope: 'posters' },
-		};
-		const one = ownNode('One', 'imageGeneration', parameters, { id: 'one' });
-		const two = ownNode('Two', 'imageGeneration', parameters, { id: 'two' });
-		const ran = await stage.runWorkflow({ ...inARow(one, two), id: 'w' }, { items: [{}] });
-		expect(created()).toBe(1);
-		expect(idsOf(ran, 'Two')).toEqual(idsOf(ran, 'One'));
-	});
-
-	it.each([
-		['with blanks around it', ' posters '],
-		['from an expression', '={{ "post" + "ers" }}'],
-	])('is the same name %s', async (_, name) => {
-		await run('the-workflow');
-		await run('the-copy', scoped(name));
-		expect(created()).toBe(2);
-	});
-
-	it('is the same name in any encoding of its accents', async () => {
-		await run('the-workflow', scoped('caf\u00e9'));
-		await run('the-copy', scoped('cafe\u0301'));
-		expect(created()).toBe(2);
-	});
-
 	it('has its own keys: another name, and no name, are other keys', async () => {
 		await run('the-workflow');
 		await run('the-workflow', scoped('banners'));
@@ -137,15 +91,6 @@ describe('Key Scope', () => {
 		// A service that honors the header must not take one for the other.
 		const names = stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
 		expect(new Set(names).size).toBe(2 * count);
-	});
-
-	it('creates anew what has failed, in the copy too', async () => {
-		const all = items(['a', 'a boat [fail: no paint 1]']);
-		const goesOn = { onError: 'continueRegularOutput' };
-		await run('the-workflow', scoped('posters'), all, goesOn);
-		await run('the-copy', scoped('posters'), all, goesOn);
-		expect(created()).toBe(2);
-		expect(rows()).toHaveLength(2);
 	});
 
 	it('applies to a batch that sleeps, and to its copy', async () => {
@@ -187,14 +132,6 @@ describe('Key Scope', () => {
 			context: { code: 'invalid_input', itemIndex: 1 },
 		});
 		expect(stage.arrived).toBe(0);
-	});
-
-	it('without a key does nothing', async () => {
-		const ran = await run('the-workflow', {
-			downloadOutput: false,
-			options: { keyScope: 'posters' },
-		});
-		expect([ran.status, rows()]).toEqual(['success', []]);
 	});
 });
 

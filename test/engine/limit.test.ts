@@ -47,33 +47,6 @@ describe('the limit of concurrent generations', () => {
 		expect(stage.sandbox.books.totals.created).toBe(3);
 	});
 
-	it('is that of the first item, also where that item is invalid', async () => {
-		stage.setPace(20);
-		const items = [1, 3, 3].map((most, index) => ({
-			prompt: index === 0 ? '' : '[seconds: 9] a boat',
-			most,
-		}));
-		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('imageGeneration', parameters, { items, settings });
-		expect(run.output('Step')[0].json.error_code).toBe('invalid_input');
-		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(1);
-		expect(stage.sandbox.books.totals.created).toBe(2);
-	});
-
-	it('is ten if it is invalid in the first item, which is an error of that item only', async () => {
-		stage.setPace(20);
-		const items = [0, 1, 1, 1, 1].map((most) => ({ prompt: '[seconds: 9] a boat', most }));
-		const parameters = { ...plain, runOptions: { maxConcurrent: '={{ $json.most }}' } };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('imageGeneration', parameters, { items, settings });
-		expect(run.output('Step')[0].json).toMatchObject({
-			error_code: 'invalid_input',
-			error: expect.stringMatching(/^Max Concurrent/),
-		});
-		expect(mostAtOnce(stage.sandbox.books.generations)).toBe(4);
-	});
-
 	it('is ten by default', async () => {
 		stage.setPace(20);
 		const texts = numbered(12, '[seconds: 20] a boat');

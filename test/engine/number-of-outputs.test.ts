@@ -29,40 +29,11 @@ describe('Number of Images', () => {
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(3);
 	});
 
-	it('says what was not charged, and what was skipped, by output', async () => {
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
-		const onError = 'continueRegularOutput' as const;
-		const limited = several(2, { runOptions: { maxNewGenerations: 1 } });
-		const items = prompts('a boat');
-		const run = await stage.run('imageGeneration', limited, { items, settings: { onError } });
-		expect(stage.sandbox.books.totals.charged).toBe(1);
-		const [lost, unsent] = run.output('Step').map(({ json }) => String(json.error));
-		expect(lost).toContain('may have been charged');
-		expect(unsent).toContain('Nothing was charged for this output');
-		const one = several(4, { runOptions: { maxConcurrent: 1 } });
-		const refused = await stage.run('imageGeneration', one, {
-			items: prompts('a boat [reject: invalid_parameter]'),
-		});
-		expect(refused.error).toHaveProperty(
-			'description',
-			expect.stringContaining('3 outputs were skipped'),
-		);
-	});
-
 	it('adds one to a given seed for each further output', async () => {
 		const parameters = several(3, { model: byId('aurora-image-1'), options: { seed: 7 } });
 		await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
 		const seeds = stage.bodies.map(({ parameters: sent }) => (sent as { seed: number }).seed);
 		expect(seeds.sort()).toEqual([7, 8, 9]);
-	});
-
-	it('also increments the seed of a video', async () => {
-		await stage.run(
-			'videoGeneration',
-			several(2, { options: { seed: '={{ $json.seed }}' }, waitForCompletion: false }),
-			{ items: [{ prompt: 'waves', seed: 41 }] },
-		);
-		expect(stage.bodies.map(({ seed }) => seed).sort()).toEqual([41, 42]);
 	});
 
 	it.each([0, 21, 1.5, 'many', -1])(
@@ -96,15 +67,6 @@ describe('Number of Images', () => {
 		expect(output.filter(({ json }) => json.error_code === 'generation_failed')).toHaveLength(1);
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 0].map((item) => ({ item })));
 		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
-	});
-
-	it('names the item of an output that stops the step', async () => {
-		const match = { promptIncludes: 'ship' };
-		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
-		const run = await stage.run('imageGeneration', several(2), {
-			items: prompts('a boat', 'a ship'),
-		});
-		expect(run.error).toMatchObject({ context: { code: 'generation_failed', itemIndex: 1 } });
 	});
 });
 

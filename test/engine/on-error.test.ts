@@ -122,23 +122,6 @@ describe('On Error = Continue', () => {
 		]);
 	});
 
-	it('returns the ID and the status of a generation that timed out', async () => {
-		stage.setPace(4);
-		const parameters = { ...plain, runOptions: { timeout: 5 } };
-		const late = prompts('a raft [seconds: 60]');
-		const run = await stage.run('videoGeneration', parameters, { items: late, settings: goOn });
-		expect(run.output('Step')).toStrictEqual([
-			{
-				json: {
-					...stage.promised({ ...stage.sandbox.books.generations[0], state: 'processing' }),
-					error: expect.stringContaining('did not finish within 5 s'),
-					error_code: 'timeout',
-				},
-				pairedItem: { item: 0 },
-			},
-		]);
-	});
-
 	it('returns one item for each input item of a node that only reads', async () => {
 		const parameters = { operation: 'get', modelId: byId('={{ $json.model }}') };
 		const asked = [{ model: 'none-such' }, { model: 'lumen-turbo' }, { model: '' }];
@@ -164,50 +147,6 @@ describe('On Error = Error Output', () => {
 				pairedItem: { item: index + 1 },
 			})),
 		);
-	});
-
-	it("keeps the input's files", async () => {
-		const photo = { data: 'aGVsbG8=', mimeType: 'image/png', fileName: 'a.png' };
-		const given = [{ json: { prompt: texts[3] }, binary: { photo } }];
-		const run = await stage.run('imageGeneration', plain, { items: given, settings: apart });
-		expect(run.output('Step', 1)).toMatchObject([
-			{ json: { error_code: 'invalid_parameter' }, binary: { photo } },
-		]);
-	});
-
-	it('also receives the failed items of the other nodes', async () => {
-		const unknown = await stage.run('waitForCompletion', plain, {
-			items: [{ id: 'unknown', row: 1 }],
-			settings: apart,
-		});
-		expect([unknown.output('Step', 0), unknown.output('Step', 1)]).toStrictEqual([
-			[],
-			[
-				{
-					json: {
-						id: 'unknown',
-						row: 1,
-						error: expect.any(String),
-						error_code: 'generation_not_found',
-					},
-					pairedItem: { item: 0 },
-				},
-			],
-		]);
-		const poor = await stage.run(
-			'generationCredits',
-			{ options: { minimumBalance: 10 } },
-			{ items: [{ row: 2 }], settings: apart, key: 'empty' },
-		);
-		expect([poor.output('Step', 0), poor.output('Step', 1)]).toStrictEqual([
-			[],
-			[
-				{
-					json: { row: 2, error: expect.any(String), error_code: 'balance_below_minimum' },
-					pairedItem: { item: 0 },
-				},
-			],
-		]);
 	});
 });
 
@@ -265,21 +204,6 @@ describe('On Error = Stop', () => {
 			description: containing(id),
 			context: { itemIndex: 0, code: 'timeout', generations: [{ id, status: 'processing' }] },
 		});
-	});
-
-	it('also names it if a later try cannot send the item anymore', async () => {
-		stage.setPace(4);
-		const late = workflowWith({ runOptions: { timeout: 5 } });
-		const run = await stage.runWorkflow(late, { items: prompts('a raft [seconds: 60]') });
-		const [{ id }] = stage.sandbox.books.generations;
-		const changed = workflowWith(
-			{ options: { size: 'large' } },
-			{ onError: 'continueRegularOutput' },
-		);
-		const again = await stage.engine.retry(run, { workflow: changed });
-		expect(again.output('Step').map(({ json }) => json)).toMatchObject([
-			{ error_code: 'invalid_input', id },
-		]);
 	});
 
 	it('sends nothing more once an item has failed', async () => {

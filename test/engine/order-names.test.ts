@@ -77,11 +77,6 @@ describe('a different order has a different name', () => {
 		expect(new Set(names()).size).toBe(2);
 	});
 
-	it('another item with the same prompt', async () => {
-		await run(unkeyed, {}, items(['a', 'a boat'], ['b', 'a boat']));
-		expect(new Set(names()).size).toBe(2);
-	});
-
 	it.each([
 		['without a key', unkeyed],
 		['with a key', keyed],

@@ -120,25 +120,6 @@ describe('the output', () => {
 		expect([run.status, run.output('Step'), stage.arrived]).toEqual(['success', [], 0]);
 	});
 
-	it('has an image of the requested size and shape', async () => {
-		const parameters = {
-			aspectRatio: '={{ $json.ratio }}',
-			options: { size: '={{ $json.size }}' },
-		};
-		const items = [
-			{ prompt: 'one', size: '96x64', ratio: '' },
-			{ prompt: 'two', size: '96x64', ratio: '4:1' },
-		];
-		const run = await stage.run('imageGeneration', parameters, { items });
-		const sizes = run.output('Step').map(async (item) => {
-			const header = (await run.binary(binaryOf(item))).subarray(16, 24);
-			return [header.readUInt32BE(0), header.readUInt32BE(4)];
-		});
-		const [bySize, byRatio] = await Promise.all(sizes);
-		expect(bySize).toEqual([96, 64]);
-		expect(byRatio[0] / byRatio[1]).toBeCloseTo(4, 1);
-	});
-
 	it.each([
 		['folders', '../../etc/pass\\wd', '-..-etc-pass-wd.png'],
 		['reserved characters', 'a:b*c?"<d>|e', 'a-b-c---d--e.png'],

@@ -67,15 +67,6 @@ describe('a generation that fails although the storage serves something', () => 
 	});
 });
 
-describe('detecting completion with a storage that returns 403 for a missing file', () => {
-	const stage = openStage({ missingOutputStatus: 403 });
-
-	it('ends with the right file', async () => {
-		await expectTheFiles(stage);
-		expect(probed(stage)).toBeGreaterThan(0);
-	});
-});
-
 function remember(seconds: number): Omit<FaultOrder, 'times'> {
 	return { on: 'probe', action: { kind: 'remember404', seconds } };
 }

@@ -144,19 +144,6 @@ describe.each(nodeNames)('%s', (node) => {
 		expect(stage.sandbox.requests.all.map(({ origin }) => origin)).toEqual(['service']);
 		expectNoKeyIn(run);
 	});
-
-	it('says that the service is unreachable, and what was charged', async () => {
-		const credential = { baseUrl: 'http://127.0.0.1:1' };
-		const run = await stage.run(node, {}, { items, credential });
-		expect(run.error).toMatchObject({
-			message: 'The service cannot be reached: connection refused (127.0.0.1:1)',
-			description: expect.stringMatching(
-				node === 'waitForCompletion' ? /Status checks charge nothing/ : /Nothing was charged/,
-			),
-			context: { itemIndex: 0, code: 'connection_failed' },
-		});
-		expectNoKeyIn(run);
-	});
 });
 
 describe('a response that is not from the service', () => {

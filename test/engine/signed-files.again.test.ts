@@ -137,19 +137,6 @@ describe('the signed URL of a first frame', () => {
 		expect(JSON.stringify(end.hints('Step'))).not.toContain('the prompt or a setting');
 	});
 
-	it('of a sleeping batch was checked before the sleep: a storage that fails meanwhile ends no item', async () => {
-		const list = [0, 1, 2].map((index) => ({
-			json: { key: `k${index}`, prompt: `boat ${index} [seconds: 300]` },
-			binary: inItem(20).binary,
-		}));
-		const asleep = await stage.runWorkflow(sleeping('={{ $json.key }}'), { items: list });
-		const { getMetadata } = BinaryDataService.prototype;
-		BinaryDataService.prototype.getMetadata = async () => await Promise.reject(new Error('down'));
-		const end = await sleepToEnd(stage, asleep);
-		BinaryDataService.prototype.getMetadata = getMetadata;
-		expect(end.output('Step').map(({ json }) => json.status)).toEqual(list.map(() => 'completed'));
-	});
-
 	it.each([
 		['in the item', 'data', true],
 		['by an expression', '={{ $binary.data }}', true],

@@ -1,6 +1,6 @@
 /** Files of items that the service fetches from n8n by a signed URL. */
 import { BinaryDataService } from 'n8n-core';
-import type { IBinaryData, IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import type { ServiceResponse } from '../../client/ports';
 import { withoutKeys } from '../../nodes/shared/http/transport';
@@ -15,7 +15,7 @@ import {
 	publicUrl,
 	quick,
 } from './files-node';
-import { byId, openStage, prompts } from './stage';
+import { byId, openStage } from './stage';
 
 const SIGNED = /^https:\/\/n8n\.example\.com\/rest\/binary-data\/signed\?token=[\w.-]+$/;
 const overLimit = 4.5 * 1024 * 1024 + 1;
@@ -55,17 +55,6 @@ describe('the file of an item as the first frame of a video', () => {
 		expect(await run.signedFile(urlsSent()[0])).toEqual(Buffer.alloc(9, 7));
 	});
 
-	it('is not sent where the source is a URL', async () => {
-		const parameters = {
-			...quick,
-			imageUrl: 'https://example.com/a.png',
-			imageBinaryField: 'none',
-		};
-		const run = await stage.run('videoGeneration', parameters, { items: prompts('A boat') });
-		expect(run.error).toBeUndefined();
-		expect(urlsSent()).toEqual(['https://example.com/a.png']);
-	});
-
 	it.each([
 		[
 			'no such field',
@@ -101,26 +90,6 @@ describe('the file of an item as the first frame of a video', () => {
 			expect(stage.arrived).toBe(0);
 		},
 	);
-
-	it('that n8n has deleted is refused before anything is sent', async () => {
-		const gone = { data: 'filesystem-v2', id: 'filesystem-v2:gone', mimeType: 'image/png' };
-		const items = [{ json: { prompt: 'A boat' }, binary: { data: gone } }];
-		const run = await stage.run('videoGeneration', { ...quick, ...fromFile }, { items });
-		expect(run.error).toMatchObject({
-			message: expect.stringContaining('Input Image could not be read') as string,
-			context: { code: 'invalid_input', itemIndex: 0 },
-		});
-		expect(stage.arrived).toBe(0);
-	});
-
-	it('that one item lacks does not keep the others from their videos', async () => {
-		const items = [given(picture()), { prompt: 'A ship', files: {} }];
-		const run = await animate(stage, items, {}, { onError: 'continueRegularOutput' });
-		expect(run.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
-			'pending',
-			'invalid_input',
-		]);
-	});
 
 	it('is in no error, although the service quotes its URL', async () => {
 		stage.sandbox.faults.order({
@@ -159,15 +128,6 @@ describe('the file of an item as the first frame of a video', () => {
 		expect(cut).toContain('[signed URL] 404');
 	});
 
-	it('is cut from an error that quotes a whole inline file, in one pass: more would take n8n hours', () => {
-		const quoted = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
-		const body = {
-			error: { message: `${quoted} ${publicUrl}rest/binary-data/signed?token=ey.J0` },
-		};
-		const { body: cut } = withoutKeys({ status: 422, body }, new Set());
-		expect((cut as typeof body).error.message.slice(-20)).toBe('AAAAAAA [signed URL]');
-	});
-
 	it('is not written to the log', async () => {
 		const run = await animate(stage, [given(picture())], { waitForCompletion: true });
 		expect(run.error).toBeUndefined();
@@ -197,24 +157,6 @@ describe('a reference file above 4.5 MB', () => {
 		});
 		expect(await run.signedFile(String(large.value))).toHaveLength(overLimit);
 		expect(String(small.value)).toMatch(/^data:image\/png/);
-	});
-
-	it('whose size n8n does not know is fetched by a signed URL, too', async () => {
-		const unknownSize: INodeParameters = {
-			...quick,
-			...reference,
-			referenceInputs: {
-				input: [
-					{ source: 'binary', binaryPropertyName: '={{ { ...$binary.data, bytes: undefined } }}' },
-				],
-			},
-		};
-		const run = await stage.run('imageGeneration', unknownSize, {
-			items: [given(picture(overLimit))],
-			before: [files],
-		});
-		expect(run.error).toBeUndefined();
-		expect((stage.bodies[0].inputs as IDataObject[])[0].value).toMatch(SIGNED);
 	});
 });
 

@@ -4,7 +4,7 @@ import type { FaultAction } from '../../sandbox/faults';
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 import { prompts } from './stage';
 
-const { stage, tables, created, execute } = openKeyedStage();
+const { stage, created, execute } = openKeyedStage();
 
 const goOn = { onError: 'continueRegularOutput' as const };
 const withRuns = (runOptions: INodeParameters): INodeParameters => ({
@@ -32,16 +32,6 @@ describe('Limit New Generations', () => {
 		expect(created()).toBe(2);
 	});
 
-	it('does not count a rejected request', async () => {
-		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
-			items: prompts('a [reject: invalid_parameter 1]', 'b', 'c', 'd'),
-			settings: goOn,
-		});
-		expect(codes(run.output('Step'))).toEqual([
-			...['invalid_parameter', 'made', 'made', 'generation_limit_reached'],
-		]);
-	});
-
 	it('counts a request whose response was lost, because it may have been charged', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const run = await stage.run('imageGeneration', withRuns({ maxNewGenerations: 2 }), {
@@ -61,14 +51,6 @@ describe('Limit New Generations', () => {
 		const run = await execute(list, parameters, goOn);
 		expect(codes(run.output('Step'))).toEqual(['made', 'made', 'made']);
 		expect(created()).toBe(3);
-	});
-
-	it('of 0 creates the data table for the keys, and sends nothing', async () => {
-		const list = items(['1', 'a'], ['2', 'b']);
-		const run = await execute(list, { ...keyed, ...withRuns({ maxNewGenerations: 0 }) }, goOn);
-		expect(codes(run.output('Step'))).toEqual(Array(2).fill('generation_limit_reached'));
-		expect(tables.tables.map(({ name }) => name)).toEqual(['media_generations']);
-		expect(created()).toBe(0);
 	});
 
 	it('is not raised by Retry On Fail', async () => {
@@ -118,14 +100,6 @@ describe('with On Error = Stop, the items beyond Limit New Generations', () => {
 		expect(created()).toBe(4);
 	});
 
-	it('are left out without waiting, too', async () => {
-		const parameters = { ...limited, waitForCompletion: false };
-		const run = await execute(items(['1', 'a'], ['2', 'b'], ['3', 'c']), parameters);
-		expect(run.error).toBeUndefined();
-		expect(run.output('Step').map(({ json }) => json.status)).toEqual(['pending', 'pending']);
-		expect(run.hints('Step')).toMatchObject([{ type: 'warning' }]);
-	});
-
 	it('do not keep the items after them from being reused', async () => {
 		await execute(items(['4', 'd']));
 		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c'], ['4', 'd']);
@@ -133,25 +107,6 @@ describe('with On Error = Stop, the items beyond Limit New Generations', () => {
 		expect(run.output('Step').map(({ pairedItem }) => pairedItem)).toEqual(
 			[0, 1, 3].map((item) => ({ item })),
 		);
-	});
-
-	it('do not hide the error of another item', async () => {
-		const list = items(['1', 'a [fail: no]'], ['2', 'b'], ['3', 'c']);
-		const run = await execute(list, limited);
-		expect(run.error).toMatchObject({ context: { code: 'generation_failed', itemIndex: 0 } });
-	});
-
-	it('are all items with a limit of 0: the step ends without an output', async () => {
-		const none = { ...keyed, ...withRuns({ maxNewGenerations: 0 }) };
-		const run = await execute(items(['1', 'a'], ['2', 'b']), none);
-		expect([run.error, run.output('Step')]).toEqual([undefined, []]);
-		expect(run.hints('Step')).toMatchObject([
-			{
-				message: expect.stringMatching(/^0 of 2 ready\. Nothing was charged\. 2 were left out: /),
-				type: 'warning',
-			},
-		]);
-		expect(created()).toBe(0);
 	});
 });
 
@@ -181,26 +136,6 @@ describe('Stop Below Balance', () => {
 		expect(codes(run.output('Step'))).toEqual([
 			...['made', 'made', 'balance_below_minimum', 'balance_below_minimum'],
 		]);
-	});
-
-	it('reads the balance at most once a second', async () => {
-		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
-			items: prompts(...Array.from({ length: 10 }, (_, index) => `boat ${index}`)),
-		});
-		expect(run.status).toBe('success');
-		// Once before the first request, and once for the hint.
-		expect(balanceReads()).toBeLessThanOrEqual(3);
-	});
-
-	it('does not repeatedly read a balance that is unavailable', async () => {
-		const action = { kind: 'error', code: 'service_unavailable' } as const;
-		stage.sandbox.faults.order({ on: 'credits', times: 'always', action });
-		const run = await stage.run('imageGeneration', withRuns({ minimumBalance: 1 }), {
-			items: prompts('a'),
-		});
-		expect(run.error).toMatchObject({ context: { code: 'service_unavailable' } });
-		// Six retries for the one read.
-		expect(balanceReads()).toBeLessThanOrEqual(7);
 	});
 
 	it.each<[string, number, FaultAction]>([
@@ -257,17 +192,5 @@ describe('the hint after a step', () => {
 		const second = await stage.runWorkflow(workflowWith(keyed), order);
 		expect(JSON.stringify(second.hints('Step'))).not.toMatch(/balance/i);
 		expect(balanceReads()).toBe(0);
-	});
-
-	it('says nothing about a balance that is unavailable, and the step succeeds', async () => {
-		stage.sandbox.faults.order({
-			on: 'credits',
-			times: 'always',
-			action: { kind: 'error', code: 'server_error' },
-		});
-		const order = { items: items(['1', 'a']), mode: 'manual' as const };
-		const run = await stage.runWorkflow(workflowWith(keyed), order);
-		expect(run.status).toBe('success');
-		expect(run.hints('Step')).toEqual([]);
 	});
 });

@@ -80,15 +80,6 @@ describe('a stop in the middle of thirty items', () => {
 		expectAllPaidNamed(run);
 	});
 
-	it('does not start over because an item had failed before', async () => {
-		const items = [{ prompt: '' }, ...thirty()];
-		const order = { items, settings: { ...again, ...goOn } };
-		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', {}, order);
-		expect(run.status).toBe('canceled');
-		expect(late).toEqual([]);
-		expectAllPaidNamed(run);
-	});
-
 	it('leaves generations that Wait for Completion can return later, at no charge', async () => {
 		const order = { items: thirty() };
 		const { run } = await stopWhen(() => created() >= 5, 'videoGeneration', {}, order);
@@ -183,26 +174,6 @@ describe('a stop', () => {
 		);
 		expect([run.status, late]).toEqual(['canceled', []]);
 		expectAllPaidNamed(run);
-	});
-
-	it('ends requests for a fresh URL while the service fails', async () => {
-		const id = await stage.made('a boat [seconds: 0]');
-		const trouble = { kind: 'error', code: 'service_unavailable' } as const;
-		stage.sandbox.faults.order({ on: 'status', skip: 1, times: 'always', action: trouble });
-		stage.sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
-		const order = { items: [{ id }] };
-		const seen = () => asked('status') >= 3;
-		const { run, late } = await stopWhen(seen, 'waitForCompletion', {}, order);
-		expect([run.status, late]).toEqual(['canceled', []]);
-		expect(paidInLog(run)).toEqual([[id]]);
-	});
-
-	it('ends a read-only node', async () => {
-		const action = { kind: 'error', code: 'server_error' } as const;
-		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
-		const seen = () => stage.arrived >= 2;
-		const { run, late } = await stopWhen(seen, 'generationCredits', {}, { items: [{}, {}] });
-		expect([run.status, late]).toEqual(['canceled', []]);
 	});
 });
 

@@ -46,13 +46,6 @@ describe('calls of one agent that n8n runs at the same moment', () => {
 		expect(stage.sandbox.books.totals.created).toBe(3);
 	});
 
-	it('generate one output even if the first was rejected', async () => {
-		const action = { kind: 'error', code: 'model_unavailable' } as const;
-		stage.sandbox.faults.order({ on: 'create', times: 1, action });
-		await callAtOnce(image, 'A boat', 'A boat');
-		expect(stage.sandbox.books.totals.created).toBe(1);
-	});
-
 	it('do not send a request again whose response the first call lost', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const { said } = await callAtOnce(image, 'A boat', 'A boat');

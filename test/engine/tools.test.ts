@@ -65,19 +65,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
 	});
 
-	it('waitForCompletion takes the ID that the agent gives, although the user has set nothing', async () => {
-		const id = await stage.made('[seconds: 0] A boat');
-		const { answers } = await call('waitForCompletion', {}, { Generation_ID: id });
-		expect(answers).toEqual(completed());
-	});
-
-	it('an item beyond Limit New Generations is returned with its error: an agent sees no hint', async () => {
-		const parameters = { ...image, runOptions: { maxNewGenerations: 0 } };
-		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
-		expect(JSON.stringify(answers)).toContain('The limit of 0 new generations is reached');
-		expect(stage.sandbox.books.generations).toEqual([]);
-	});
-
 	it('the pending generation is returned if the tool does not wait', async () => {
 		const parameters = { ...image, waitForCompletion: false };
 		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
@@ -148,17 +135,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(stage.sandbox.books.totals.created).toBe(1);
 	});
 
-	it('the time counts from the call, not from the free slot that it waited for', async () => {
-		stage.sandbox.service.occupy('main', 10);
-		const began = wallClock.now();
-		const calling = call('imageGeneration', image, { prompt: 'A boat [seconds: 90]' });
-		while (wallClock.now() < began + 30_000) await stage.pass(1);
-		stage.sandbox.service.occupy('main', 0);
-		const { answers } = await calling;
-		expect(answers).toMatchObject([[{ timed_out: true }]]);
-		expect(wallClock.now() - began).toBeLessThan(55_000);
-	});
-
 	describe('a call ends within a minute', () => {
 		const within = async (calling: () => ReturnType<typeof call>) => {
 			const began = wallClock.now();
@@ -176,15 +152,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 			expect(said).toContain('uncertain_charge');
 		});
 
-		it('if the service does not answer the creating request, also with a short Timeout', async () => {
-			stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
-			const parameters = { ...image, runOptions: { timeout: 30 } };
-			const said = await within(
-				async () => await call('imageGeneration', parameters, { prompt: 'A boat' }, settings),
-			);
-			expect(said).toContain('uncertain_charge');
-		});
-
 		it('if it waits 25 of the 45 s of a Timeout for a slot, and names the generation', async () => {
 			stage.sandbox.service.occupy('main', 10);
 			const began = wallClock.now();
@@ -197,19 +164,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 				return await calling;
 			});
 			expect(said).toContain(stage.sandbox.books.generations[0].id);
-		});
-
-		it('and creates nothing in an attempt that begins afterward', async () => {
-			stage.sandbox.service.occupy('main', 10);
-			const began = wallClock.now();
-			const again = { retryOnFail: true, maxTries: 5, waitBetweenTries: 5 };
-			const calling = call('imageGeneration', image, { prompt: 'A boat' }, again);
-			while (wallClock.now() < began + 57_000) await stage.pass(1);
-			stage.sandbox.service.occupy('main', 0);
-			const { run, answers } = await calling;
-			const said = everythingIn([run.error, run.runData, answers]);
-			expect(said).toContain('could not be sent within');
-			expect(stage.sandbox.books.generations).toEqual([]);
 		});
 
 		it('in all of its attempts together, if the balance gets no answer', async () => {
@@ -251,15 +205,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		const hasty = { ...image, runOptions: { timeout: 5, onTimeout: 'error' } };
 		const { run } = await call('imageGeneration', hasty, { prompt: 'A ship [seconds: 90]' });
 		expect(everythingIn([run.error, run.runData])).toContain('did not finish within 5 s');
-	});
-
-	it('a call ends soon after a longer Timeout, if the balance gets no answer', async () => {
-		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' }, times: 100 });
-		const runOptions = { timeout: 300, minimumBalance: 1 };
-		const began = wallClock.now();
-		await call('imageGeneration', { ...image, runOptions }, { prompt: 'A boat' });
-		expect(wallClock.now() - began).toBeGreaterThan(250_000);
-		expect(wallClock.now() - began).toBeLessThan(315_000);
 	});
 
 	it('a retry of one call does not resend a request whose response was lost', async () => {

@@ -86,30 +86,6 @@ describe('the trace of a step', () => {
 		});
 	});
 
-	it('of an invalid step says that nothing was created', async () => {
-		const run = await stage.run(
-			'imageGeneration',
-			{ options: { size: 'large' } },
-			{ items: prompts('A boat') },
-		);
-		expect(run.error).toBeDefined();
-		expect(traceOf(run)).toMatchObject({
-			'gen_ai.operation.name': 'image_generation',
-			'media.generations.created': 0,
-		});
-	});
-
-	it('has no model if the items have several', async () => {
-		const model = { __rl: true, mode: 'id', value: '={{ $json.model }}' };
-		const items = [
-			{ prompt: 'A boat', model: 'lumen-turbo' },
-			{ prompt: 'A ship', model: 'aurora-image-1-mini' },
-		];
-		const run = await stage.run('imageGeneration', { model, options: { size: '' } }, { items });
-		expect(run.error).toBeUndefined();
-		expect(traceOf(run)).not.toHaveProperty(['gen_ai.request.model']);
-	});
-
 	it('has the balance before and after where it is known, and the wait for slots', async () => {
 		stage.sandbox.service.occupy('main', 10);
 		const running = stage.run(
@@ -123,18 +99,6 @@ describe('the trace of a step', () => {
 		const trace = traceOf(await running) ?? {};
 		expect(trace).toMatchObject({ 'media.credits.before': 100_000, 'media.credits.after': 99_999 });
 		expect(trace['media.slots.wait_ms']).toBeGreaterThan(3_000);
-	});
-
-	it('of a reused generation says so', async () => {
-		const items = [{ key: 'k', prompt: 'A boat' }];
-		const options = { idempotencyKey: '={{ $json.key }}' };
-		const workflow = workflowWith({ options });
-		await stage.runWorkflow(workflow, { items });
-		const again = await stage.runWorkflow(workflow, { items });
-		expect(traceOf(again)).toMatchObject({
-			'media.generations.created': 0,
-			'media.generations.reused': 1,
-		});
 	});
 
 	it('of the other nodes counts what they did', async () => {
@@ -179,14 +143,6 @@ describe('the trace of a step', () => {
 		expect([sum('media.generations.created'), sum('media.generations.failed')]).toEqual([2, 1]);
 	});
 
-	it('of a suspended wait that needs no sleep has its status requests', async () => {
-		const id = await stage.made('A boat [seconds: 20]');
-		const run = await stage.run('waitForCompletion', { mode: 'suspend' }, { items: [{ id }] });
-		expect(traceOf(run)).toMatchObject({
-			'media.requests.status': stage.sandbox.requests.on('status').length,
-		});
-	});
-
 	it('of a suspended wait is on the step and its helper executions, which sum up to its status requests', async () => {
 		const id = await stage.made('A boat [seconds: 300]');
 		const wait = ownNode('Step', 'waitForCompletion', { mode: 'suspend' }, { id: 'the-node' });
@@ -220,12 +176,6 @@ describe('n8n’s debug log', () => {
 			expect.stringMatching(/^"Step": the status check of [\w-]+ is repeated \(server_error\)$/),
 		]);
 		expect(lines.join('\n')).not.toMatch(secret);
-	});
-
-	it('has a line if the storage answers a probe with 429', async () => {
-		stage.sandbox.faults.order({ on: 'probe', action: { kind: 'respond', status: 429 } });
-		const run = await stage.run('imageGeneration', {}, { items: prompts('A boat') });
-		expect(debugLines(run)).toContain('"Step": the storage answered a probe with 429');
 	});
 
 	it('has a line for a state that the specification does not name', async () => {

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { toResult } from '../../client/async';
 import { CREDENTIAL } from '../../nodes/shared/http/credential';
 import { stepIn } from '../../nodes/shared/step';
-import { connect, probeWith } from '../../nodes/shared/http/transport';
+import { connect } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { openStage, prompts } from './stage';
@@ -66,33 +66,5 @@ describe('a response to a creating request', () => {
 		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
 		await left('create');
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
-	});
-});
-
-describe('forty probes at once', () => {
-	it('to a storage that stalls end with their signal, without a warning', async () => {
-		const warned: Error[] = [];
-		const note = (warning: Error) => void warned.push(warning);
-		process.on('warning', note);
-		const id = await stage.made('a boat [seconds: 0]');
-		const url = String(stage.sandbox.service.outputUrl(id));
-		const action = { kind: 'stall', afterBytes: 0 } as const;
-		stage.sandbox.faults.order({ on: 'probe', times: 20, action });
-		stage.sandbox.faults.order({ on: 'probe', times: 'always', action: hang });
-		const stop = new AbortController();
-		const { failed } = await acting(async (context) => {
-			const probe = probeWith(stepIn(context));
-			let answered = 0;
-			const probes = Array.from({ length: 40 }, async () => {
-				const probed = await toResult(async () => await probe(url, stop.signal));
-				if (probed.ok && ++answered === 20) stop.abort();
-				return probed;
-			});
-			return { failed: (await Promise.all(probes)).filter(({ ok }) => !ok).length };
-		});
-		await new Promise((resolve) => setImmediate(resolve));
-		process.off('warning', note);
-		// Response headers are enough: probes whose body stalls count as answered.
-		expect([failed, warned]).toEqual([20, []]);
 	});
 });

@@ -83,15 +83,6 @@ describe('a lost response', () => {
 		expect(sent()).toBe(2);
 	});
 
-	it('of a request that was never charged is handled the same way, because the charge is unknown', async () => {
-		strike({ kind: 'reset' });
-		const items = prompts('a boat', 'a ship');
-		const run = await stage.run('videoGeneration', plain, { items, settings: again });
-		expect(run.error).toMatchObject(lost);
-		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(0);
-		expect(sent()).toBe(2);
-	});
-
 	it('can be sent again later, once the option says so', async () => {
 		strike({ kind: 'reset' });
 		const failed = await stage.run('imageGeneration', plain, { items: prompts('a ship') });

@@ -28,13 +28,6 @@ describe('a generation that was charged and not returned', () => {
 		]);
 	});
 
-	it('has one row, however often the step is tried', async () => {
-		const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
-		const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-		await execute(list, noKeys, again);
-		expect(rows().map(({ generation_id: id }) => id)).toEqual(paidIds().slice(0, 1));
-	});
-
 	it.each([
 		['there is no table yet', []],
 		['another table has a similar name', ['media_generations', 'media_generations (old)']],
@@ -97,14 +90,6 @@ it('a generation with a key gets no second row, even if its id is not in the tab
 	expect(rows().map(({ key }) => key)).toEqual(['one', 'two']);
 });
 
-it('a generation with a key keeps its single row when an error ends the step', async () => {
-	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 2] [fail: no paint]']);
-	await execute(list);
-	const made = rows().filter(({ generation_id: id }) => id === paidIds()[0]);
-	expect(made).toHaveLength(1);
-	expect(made[0].key).toBe('one');
-});
-
 it('a generation whose row could not be written gets one with its key, so that the next run reuses it', async () => {
 	let isRefused = true;
 	tables.before = (operation) => {
@@ -115,12 +100,4 @@ it('a generation whose row could not be written gets one with its key, so that t
 	isRefused = false;
 	const run = await execute(list.slice(0, 1));
 	expect(run.output('Step').map(({ json }) => json.id)).toEqual(paidIds());
-});
-
-it('a generation of a fallback model has a row that says so', async () => {
-	const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
-	const runOptions = { fallbackModels: ['lumen-turbo'] };
-	const model = "={{ $itemIndex === 0 ? 'dall-e-9' : 'lumen-turbo' }}";
-	await execute(list, { ...noKeys, model, runOptions });
-	expect(rows().map(({ model: used }) => used)).toEqual(['lumen-turbo']);
 });

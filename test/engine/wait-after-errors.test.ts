@@ -17,13 +17,6 @@ describe('Wait for Completion after a node that continues with failed items', ()
 		]);
 	});
 
-	it('returns the error of an item from an error output that has an ID of its own', async () => {
-		const items = [{ ...refused, id: 7 }];
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('waitForCompletion', {}, { items, settings });
-		expect(run.output('Step')[0].json.error).toMatch(/^Not enough credits/);
-	});
-
 	it('does not say "no charge" for an item whose charge is unknown', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -32,21 +25,6 @@ describe('Wait for Completion after a node that continues with failed items', ()
 		const image = ownNode('Image', 'imageGeneration', parameters, settings);
 		const wait = ownNode('Step', 'waitForCompletion', {}, settings);
 		const run = await stage.runWorkflow(inARow(image, wait), { items: [{}] });
-		const [{ json }] = run.output('Step');
-		expect(json.error_code).toBe('uncertain_charge');
-		expect(json.error).not.toContain('Nothing was charged');
-	});
-
-	it('does not say "no charge" for an uncertain item from an error output, which has no ID field', async () => {
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
-		const parameters = { model: byId('lumen-turbo'), prompt: 'a boat', waitForCompletion: false };
-		const image = ownNode('Image', 'imageGeneration', parameters, {
-			onError: 'continueErrorOutput',
-		});
-		const wait = ownNode('Step', 'waitForCompletion', {}, { onError: 'continueRegularOutput' });
-		const workflow = inARow(image, wait);
-		workflow.connections.Image.main.unshift([]);
-		const run = await stage.runWorkflow(workflow, { items: [{}] });
 		const [{ json }] = run.output('Step');
 		expect(json.error_code).toBe('uncertain_charge');
 		expect(json.error).not.toContain('Nothing was charged');

@@ -32,18 +32,6 @@ describe('Wait for Completion', () => {
 		return entry && stage.promised({ ...entry, state: 'completed' });
 	};
 
-	it('keeps the ID of an item with another invalid parameter', async () => {
-		const [id] = await madeBefore(stage, 'a boat');
-		const parameters = { options: { fileName: '={{ $json.mistyped }}' } };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id), settings });
-		const [{ json }] = run.output('Step');
-		expect(json).toMatchObject({ id, error_code: 'invalid_input' });
-		expect(json.error).not.toContain('Nothing was charged');
-		const stopped = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-		expect(stopped.error).toHaveProperty('description', expect.stringContaining(id));
-	});
-
 	it('does not say that nothing was charged for a generation of another account', async () => {
 		const [id] = await madeBefore(stage, 'a boat');
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -55,14 +43,6 @@ describe('Wait for Completion', () => {
 		const [{ json }] = run.output('Step');
 		expect(json).toMatchObject({ error_code: 'generation_not_found' });
 		expect(json.error).toContain('Status checks charge nothing');
-	});
-
-	it('takes an item that has a file and no JSON, as some nodes return it', async () => {
-		const [id] = await madeBefore(stage, '[seconds: 0] a boat');
-		const before = [{ name: 'Bare', type: 'test.bare' }];
-		const run = await stage.run('waitForCompletion', { generationId: id }, { before });
-		expect(run.error).toBeUndefined();
-		expect(run.output('Step')[0].json).toStrictEqual(completed(id));
 	});
 
 	it.each(['a\ud800', 'data:image/png;base64,'.padEnd(20_000, 'A')])(
@@ -153,30 +133,6 @@ describe('Wait for Completion', () => {
 		});
 	});
 
-	it('checks less often with a longer poll interval', async () => {
-		stage.setPace(20);
-		const looks: number[] = [];
-		for (const pollInterval of [1, 10]) {
-			const [id] = await madeBefore(stage, 'a boat [seconds: 25]');
-			await stage.run(
-				'waitForCompletion',
-				{ runOptions: { pollInterval, readiness: 'status' } },
-				{ items: idsOf(id) },
-			);
-			looks.push(stage.sandbox.requests.on('status').length);
-		}
-		const [often, seldom] = looks;
-		expect(seldom).toBeLessThan(6);
-		expect(often).toBeGreaterThan(2 * seldom);
-	});
-
-	it('sends an id as one path segment, for any characters', async () => {
-		await stage.run('waitForCompletion', {}, { items: idsOf('a/../b?c#d') });
-		expect(stage.sandbox.requests.all.map(({ path }) => path)).toEqual([
-			'/v1/generations/a%2F..%2Fb%3Fc%23d',
-		]);
-	});
-
 	it("knows nothing of another account's generation", async () => {
 		const [id] = await madeBefore(stage, 'a boat');
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), key: 'pro' });
@@ -232,17 +188,6 @@ describe('Wait for Completion', () => {
 			expect([first.json.status, first.binary]).toEqual(['pending', undefined]);
 			const bytes = await run.binary(binaryOf(second));
 			expect(sha256(bytes)).toBe(sha256(await stage.served(ready)));
-		});
-
-		it('downloads nothing if the option is off', async () => {
-			const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
-			const parameters = { ...check, downloadOutput: false };
-			const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-			const [entry] = stage.sandbox.books.generations;
-			expect(run.output('Step')).toStrictEqual([
-				{ json: stage.promised(entry), pairedItem: { item: 0 } },
-			]);
-			expect(stage.sandbox.requests.on('download')).toEqual([]);
 		});
 	});
 
@@ -313,13 +258,6 @@ describe.each([404, 403] as const)(
 			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
 			expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });
 			expect(probes().length).toBeGreaterThan(0);
-		});
-
-		it('continues when a probe breaks', async () => {
-			const [id] = await madeBefore(stage, 'a boat');
-			stage.sandbox.faults.order({ on: 'download', times: 2, action: { kind: 'reset' } });
-			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
-			expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 		});
 	},
 );

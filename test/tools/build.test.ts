@@ -1,7 +1,7 @@
-import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { buildNodes, isBuilt } from '../../tools/build';
+import { isBuilt } from '../../tools/build';
 
 let folder: string;
 
@@ -46,31 +46,4 @@ describe('a build', () => {
 		await rm(join(folder, 'nodes', 'B.node.ts'));
 		expect(await isBuilt(folder)).toBe(false);
 	});
-
-	it.each(checks)('is repeated after %s was changed', async (file) => {
-		await write(built, 500);
-		await write(file, 100);
-		expect(await isBuilt(folder)).toBe(false);
-	});
-});
-
-it('a build that failed is not reused', async () => {
-	const root = resolve(__dirname, '../..');
-	for (const name of ['gulpfile.js', 'tools/asset-rules.mjs', 'tools/output-schema.ts']) {
-		await cp(join(root, name), join(folder, name));
-	}
-	await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-	for (const name of ['nodes', 'client', 'credentials', 'icons']) await mkdir(join(folder, name));
-	await writeFile(join(folder, 'nodes', 'a.ts'), 'export const a = 1;');
-	await writeFile(join(folder, 'icons', 'a.svg'), 'no icon');
-	const compilerOptions = { rootDir: '.', outDir: 'dist', types: [] };
-	await writeFile(
-		join(folder, 'tsconfig.json'),
-		JSON.stringify({ compilerOptions, include: ['nodes'] }),
-	);
-	const n8n = { nodes: ['dist/nodes/a.js'], credentials: [] };
-	await writeFile(join(folder, 'package.json'), JSON.stringify({ n8n }));
-	const { signal } = new AbortController();
-	await expect(buildNodes(folder, signal)).rejects.toThrow('a.svg');
-	expect(await isBuilt(folder)).toBe(false);
 });

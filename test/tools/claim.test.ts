@@ -32,20 +32,6 @@ it('a new folder is used again, with what npm start has put into it', async () =
 	expect(said).toEqual([]);
 });
 
-it('a folder of an earlier version is used, and the user is told why', async () => {
-	await mkdir(join(folder, '.n8n'));
-	await writeFile(join(folder, 'sandbox-books.jsonl'), '');
-	claimFolder(folder, say);
-	expect(said).toEqual([expect.stringContaining('from an earlier npm start')]);
-	claimFolder(folder, say);
-	expect(said).toHaveLength(1);
-});
-
-it('a folder that cannot be created is an error that names --data', async () => {
-	await writeFile(join(folder, 'file'), '');
-	expect(() => claimFolder(join(folder, 'file', 'data'), say)).toThrow('--data');
-});
-
 it('the sandbox has the port of the last start again, which the examples in n8n contain', async () => {
 	expect(lastSandboxPort(folder)).toBe(8787);
 	keepSandboxPort(folder, 'http://127.0.0.1:20123');

@@ -68,25 +68,6 @@ describe('running a workflow', () => {
 		expect(run.hints('Node')).toEqual([{ message: 'a hint' }]);
 		expect(run.logs).toContainEqual({ level: 'info', message: 'hello' });
 	});
-
-	it.each(['manual', 'trigger'] as const)('returns the given items in mode %s', async (mode) => {
-		body = async function () {
-			return [this.getInputData()];
-		};
-		const input = [{ json: { n: 1 } }, { json: { n: 2 } }];
-		const run = await engine.run(nodes(), { ...given(), input, mode });
-		expect(run.output('Node').map(({ json }) => json)).toEqual([{ n: 1 }, { n: 2 }]);
-	});
-
-	it('returns a failed run if n8n refuses to start the workflow', async () => {
-		const run = await engine.run(nodes({ parameters: { needed: '' } }), given());
-		expect(run.status).toBe('error');
-		expect(run.error?.message).toContain('issues');
-	});
-
-	it('rejects a second engine while one is open', async () => {
-		await expect(createTestEngine()).rejects.toThrow('Another engine is open');
-	});
 });
 
 describe('Retry On Fail and "Retry execution"', () => {
@@ -184,13 +165,6 @@ describe('stopping', () => {
 		expect([run.status, tries]).toEqual(['canceled', 3]);
 	});
 
-	it('reports an execution as canceled if its error says so, without a stop', async () => {
-		body = async () => {
-			throw new Error('The generation was canceled by the service');
-		};
-		expect((await engine.run(nodes(), given())).status).toBe('canceled');
-	});
-
 	it('stops by a signal, and by the timeout of the workflow', async () => {
 		body = untilStopped;
 		const bySignal = await engine.run(nodes(), { ...given(), signal: AbortSignal.timeout(20) });
@@ -198,23 +172,6 @@ describe('stopping', () => {
 		const byTimeout = await engine.run(nodes(), { ...given(), timeoutMs: 20 });
 		expect(byTimeout.status).toBe('canceled');
 		expect(byTimeout.error?.name).toBe('TimeoutExecutionCancelledError');
-	});
-});
-
-describe('errors as output', () => {
-	it('keeps an item intact whose error property is not enumerable', async () => {
-		body = async () => {
-			const fields = { error: 'refused', error_code: 'X', id: 'gen_1' };
-			const failed = { json: fields, pairedItem: { item: 1 } };
-			Object.defineProperty(failed, 'error', { value: new Error('refused') });
-			return [[{ json: { fine: true }, pairedItem: { item: 0 } }, failed]];
-		};
-		const input = [{ json: { row: 'a' } }, { json: { row: 'b' } }];
-		const run = await engine.run(nodes({ onError: 'continueErrorOutput' }), { ...given(), input });
-		expect(run.output('Node', 0).map(({ json }) => json)).toEqual([{ fine: true }]);
-		expect(run.output('Node', 1).map(({ json }) => json)).toEqual([
-			{ row: 'b', error: 'refused', error_code: 'X', id: 'gen_1' },
-		]);
 	});
 });
 
@@ -258,56 +215,5 @@ describe('sleeping', () => {
 		const awake = await engine.resume(asleep);
 		expect(awake.status).toBe('success');
 		expect(awake.output('Node')[0].json).toEqual({ n: 7 });
-	});
-});
-
-describe('as the tool of an agent', () => {
-	const sum: Body = async function () {
-		const needed = this.getNodeParameter('needed', 0);
-		const type = this.getNode().type;
-		return [[{ json: { needed, type, tool: this.isToolExecution() } }]];
-	};
-	const fromAi = { needed: "={{ $fromAI('question', 'what to ask', 'string') }}" };
-
-	it.each([
-		['invoke', true],
-		['engine', false],
-	] as const)('is called on the path %s', async (path, tool) => {
-		body = sum;
-		const options = { ...given(), path };
-		const args = { question: 'why?' };
-		const { calls, run } = await engine.runAsTool('test.node', fromAi, args, options);
-		expect(run.error).toBeUndefined();
-		expect(JSON.parse(calls[0].response)).toEqual([
-			{ needed: 'why?', type: 'test.nodeTool', tool },
-		]);
-	});
-
-	it('fails the run when the tool fails', async () => {
-		body = async () => {
-			throw new Error('no credits');
-		};
-		const { run } = await engine.runAsTool('test.node', fromAi, { question: '' }, given());
-		expect(run.error?.message).toContain('no credits');
-	});
-});
-
-describe('in the editor', () => {
-	it('searches a list with the credential', async () => {
-		const search = { nodeType: 'test.node', method: 'search', filter: 'ab', ...given() };
-		const found = await engine.listSearch(search);
-		expect(found.results).toEqual([{ name: 'ab Bearer secret', value: 'ab' }]);
-	});
-
-	it('tests a credential: green, red, and unreachable', async () => {
-		const { [credentialType]: data } = credentials(server.url);
-		expect(await engine.testCredential(credentialType, data)).toEqual({
-			status: 'OK',
-			message: 'Connection successful!',
-		});
-		const wrong = await engine.testCredential(credentialType, { ...data, apiKey: 'wrong' });
-		expect(wrong).toEqual({ status: 'Error', message: expect.stringContaining('rejected') });
-		const away = { ...data, baseUrl: 'http://127.0.0.1:1' };
-		expect((await engine.testCredential(credentialType, away)).status).toBe('Error');
 	});
 });

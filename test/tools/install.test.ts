@@ -66,30 +66,6 @@ it('the dependencies are installed when they are missing or have changed, and on
 	expect(broken.code).toBe(1);
 });
 
-const settings: Array<Record<string, string>> = [
-	{ npm_config_legacy_peer_deps: 'true' },
-	{ npm_config_omit: 'optional,peer' },
-];
-
-it.each(settings)('the dependencies are installed once with the npm setting %j', async (env) => {
-	await depend({
-		one: { version: '1.0.0', peerDependencies: { two: '*' } },
-		two: { version: '1.0.0', lock: { peer: true } },
-		three: { version: '1.0.0', os: [process.platform], lock: { optional: true } },
-	});
-	expect(await install(env)).toMatchObject({ code: 0 });
-	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
-	expect(await readFile(manifestOf('three'), 'utf8')).toContain('1.0.0');
-	expect(await install(env)).toEqual({ code: 0, said: '' });
-});
-
-it('an installation that npm reports but did not make is reported, and does not end the command', async () => {
-	await depend({ one: { version: '1.0.0' } });
-	const { code, said } = await install({ npm_config_dry_run: 'true' });
-	expect(said).toContain('node_modules does not match package-lock.json');
-	expect(code).toBe(0);
-});
-
 it('a child of a command that has checked the dependencies does not check them again', async () => {
 	await depend({ one: { version: '1.0.0' } });
 	await install();
@@ -100,19 +76,6 @@ it('a child of a command that has checked the dependencies does not check them a
 	const { code, said } = await runNode(['-e', program], { cwd: folder });
 	expect(code).toBe(0);
 	expect(said.match(/Installing/g)).toHaveLength(1);
-});
-
-it('node_modules of another platform are replaced', async () => {
-	const lock = { optional: true };
-	await depend({
-		here: { version: '1.0.0', os: [process.platform], lock },
-		elsewhere: { version: '1.0.0', os: ['aix'], lock },
-	});
-	await install();
-	expect(await install()).toEqual({ code: 0, said: '' });
-	await rm(resolve(manifestOf('here'), '..'), { recursive: true });
-	expect(await install()).toMatchObject({ code: 0, said: expect.stringContaining('Installing') });
-	expect(await readFile(manifestOf('here'), 'utf8')).toContain('1.0.0');
 });
 
 it.each([

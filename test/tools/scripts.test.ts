@@ -17,21 +17,7 @@ it.each([
 
 describe('commands that run in parallel', () => {
 	const parallel = join(tools, 'in-parallel.mjs');
-	const tests = `node -e "console.log('3 passed, 0 failed')"`;
 	const forever = 'node -e "setInterval(() => {}, 1000)"';
-
-	it('end with the line of the first one', async () => {
-		const { code, said } = await node([parallel, tests, 'node -e 0']);
-		expect(said.trimEnd().split('\n').at(-1)).toBe('3 passed, 0 failed');
-		expect(code).toBe(0);
-	});
-
-	it('end with the sum if several count tests', async () => {
-		const others = `node -e "console.log('4 passed, 0 failed')"`;
-		const { code, said } = await node([parallel, tests, others]);
-		expect(said.trimEnd().split('\n').at(-1)).toBe('7 passed, 0 failed');
-		expect(code).toBe(0);
-	});
 
 	it('fail together: the first failure ends the others', async () => {
 		const { code, said } = await node([parallel, forever, 'node -e "process.exit(3)"']);

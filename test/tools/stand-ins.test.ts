@@ -7,8 +7,6 @@ import { http } from '../../tools/http';
 import { openStandIns } from '../../tools/stand-ins';
 import { assist } from '../../tools/stand-ins/assistant';
 import type { ChatMessage } from '../../tools/stand-ins/chat-model';
-import { ObjectStorage } from '../../tools/stand-ins/object-storage';
-import { Telegram } from '../../tools/stand-ins/telegram';
 
 const says = (role: ChatMessage['role'], content: string): ChatMessage => ({ role, content });
 const withTools = (...names: string[]) =>
@@ -68,10 +66,6 @@ describe('the chat model', () => {
 			args: { type: 'image', model: 'aurora-1', prompt: wish.content },
 		});
 	});
-
-	it('introduces itself if it does not know what to do', () => {
-		expect(turn(says('user', 'Hello!'))).toEqual({ text: expect.stringContaining('stand-in') });
-	});
 });
 
 it('passes n8n’s tests of the credentials, and keeps its objects for the next start', async () => {
@@ -87,27 +81,4 @@ it('passes n8n’s tests of the credentials, and keeps its objects for the next 
 	expect((await http.get(bucket)).status).toBe(200);
 	await first.close();
 	await rm(folder, { recursive: true });
-});
-
-it('ends the others if one cannot be opened', async () => {
-	jest.spyOn(ObjectStorage, 'open').mockRejectedValueOnce(new Error('No room'));
-	const closed = jest.spyOn(Telegram.prototype, 'close');
-	await expect(openStandIns('unused')).rejects.toThrow('No room');
-	expect(closed).toHaveBeenCalledTimes(1);
-});
-
-it('shows what was sent to Telegram, and escapes the caption', async () => {
-	const telegram = await Telegram.open();
-	const form = new FormData();
-	form.set('chat_id', '@your_channel');
-	form.set('caption', '<b>A greenhouse</b>');
-	form.set('photo', new Blob(['bytes'], { type: 'image/png' }), 'a.png');
-	expect((await http.get<string>(telegram.url)).data).toContain('Nothing was sent yet');
-	await http.post(`${telegram.url}/bot1:x/sendPhoto`, form);
-	const page = (await http.get<string>(telegram.url)).data;
-	expect(page).toContain('@your_channel: &#60;b&#62;A greenhouse');
-	const photo = await http.get<string>(`${telegram.url}/photos/0`);
-	expect([photo.headers['content-type'], photo.data]).toEqual(['image/png', 'bytes']);
-	expect((await http.get(`${telegram.url}/photos/1`)).status).toBe(404);
-	await telegram.close();
 });

@@ -4,9 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { banner } from '../../tools/start/banner';
-import { openStandIns } from '../../tools/stand-ins';
-import { credentialTypes, readExamples } from '../../tools/start/examples';
+import { readExamples } from '../../tools/start/examples';
 import { DataLock } from '../../tools/start/lock';
 import { commandLine } from '../../tools/start/options';
 import { keepSandboxPort, sandboxPorts } from '../../tools/start/sandbox-port';
@@ -112,21 +110,11 @@ describe('the data', () => {
 		expect(() => new DataLock(folder)).toThrow(`(process ${process.ppid}, see ${folder}`);
 	});
 
-	it('is free if a killed process had our own process id', async () => {
-		await writeFile(join(folder, 'running.json'), JSON.stringify([process.pid]));
-		new DataLock(folder).release();
-	});
-
 	it('is free again when the processes that used it are gone', async () => {
 		await writeFile(join(folder, 'running.json'), JSON.stringify([nobody]));
 		new DataLock(folder).release();
 		await writeFile(join(folder, 'running.json'), '[12');
 		new DataLock(folder).release();
-	});
-
-	it('cannot be in a folder that cannot be written', async () => {
-		await writeFile(join(folder, 'file'), '');
-		expect(() => new DataLock(join(folder, 'file', 'data'))).toThrow(Trouble);
 	});
 
 	it('is locked as long as n8n runs, even without the process that started it', async () => {
@@ -146,32 +134,4 @@ describe('the examples', () => {
 		expect(JSON.stringify(read.filter((file) => file !== sleeper))).not.toContain('[seconds:');
 		expect(JSON.stringify(read)).not.toContain('api.example.com');
 	});
-
-	it('need no account for which `npm start` has no stand-in', async () => {
-		const standIns = await openStandIns(join(folder, 's3'));
-		await standIns.close();
-		const ready = ['mediaGenerationApi', 'httpBearerAuth', 'mcpOAuth2Api'];
-		const types = [...ready, ...standIns.accounts.map(({ type }) => type)];
-		const read = await readExamples(examples, { baseUrl: 'http://127.0.0.1:8787', timeScale: 10 });
-		for (const file of read)
-			expect(types).toEqual(expect.arrayContaining([...credentialTypes(file)]));
-	});
-});
-
-it('shows the values for a credential, and the examples that use a stand-in', () => {
-	const keys = { main: 'svc_live_1' } as Parameters<typeof banner>[0]['sandbox']['keys'];
-	const workflows = [
-		{ id: 'a', name: 'Picture', standIns: [] },
-		{ id: 'b', name: 'To S3', standIns: ['S3 stand-in'] },
-	];
-	const standIns = [
-		{ name: 'S3 stand-in', about: 'http://127.0.0.1:9/media lists what was uploaded' },
-	];
-	const urls = { n8n: { url: 'http://localhost:5678' }, sandbox: { url: 'http://127.0.0.1:8787' } };
-	const sandbox = { ...urls.sandbox, keys };
-	const text = banner({ n8n: urls.n8n, sandbox, workflows, standIns, https: null }, 'output');
-	expect(text).toContain('  Base URL  http://127.0.0.1:8787\n  API Key   svc_live_1\n');
-	expect(text).toContain('  Picture      http://localhost:5678/workflow/a\n');
-	expect(text).toContain('  To S3        http://localhost:5678/workflow/b  uses the S3 stand-in\n');
-	expect(text).toContain('  S3 stand-in  http://127.0.0.1:9/media lists what was uploaded\n');
 });
