@@ -218,7 +218,9 @@ describe.each([
 		expect(results.map(({ value }) => value)).toEqual(listModels(type).map(({ id }) => id));
 		for (const [index, model] of listModels(type).entries()) {
 			const { name, description } = results[index];
-			expect(name.startsWith(`${model.name} · ${model.avg_speed_seconds} s · `)).toBe(true);
+			expect(name.startsWith(`${model.name} · takes about ${model.avg_speed_seconds} s · `)).toBe(
+				true,
+			);
 			expect(name).toContain(model.max_resolution);
 			expect(description).toContain(model.provider);
 			expect(description).toContain(model.max_resolution);

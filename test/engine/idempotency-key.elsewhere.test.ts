@@ -14,7 +14,7 @@ const warnings = (ran: Run) =>
 	ran.hints('Step').flatMap(({ message, type }) => (type === 'warning' ? [message] : []));
 
 const again = (which: string) =>
-	`${which} created and charged although another node or workflow of this project has a generation for the same idempotency key and request. An idempotency key belongs to one node of one workflow, or to a Key Scope. To reuse the existing rows here in later runs, set their workflow_id to the-copy and their node_id to the-node in the data table media_generations. To share them, set the same Key Scope in both nodes, such as posters, and in the existing rows clear workflow_id and set node_id to scope:posters.`;
+	`${which} created and charged although another node or workflow of this project has a generation for the same idempotency key and request. An idempotency key belongs to one node of one workflow, or to a name in Share Keys Under a Name. To reuse the existing rows here in later runs, set their workflow_id to the-copy and their node_id to the-node in the data table media_generations. To share them, set Share Keys Under a Name to the same name in both nodes, such as posters, and in the existing rows clear workflow_id and set node_id to scope:posters.`;
 
 describe('a step in a copy of its workflow', () => {
 	it('creates the items again, and a warning says so and what to do', async () => {

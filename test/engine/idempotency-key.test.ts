@@ -81,7 +81,7 @@ describe('a key', () => {
 		expect(second.hints('Step')).toContainEqual(
 			expect.objectContaining({
 				message: expect.stringMatching(
-					/Item 1 of 2 returned the existing output of its idempotency key, although the prompt or a setting is different\. .* use an idempotency key such as {{ \$json\.id }}-{{ \$json\.prompt\.hash\(\) }}\./,
+					/Item 1 of 2 returned the existing output of its idempotency key, although the prompt or a setting is different\. .*add the option New Output If the Request Changes\./,
 				),
 			}),
 		);

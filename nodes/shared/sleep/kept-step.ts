@@ -26,7 +26,7 @@ export interface KeptParameters extends IDataObject {
 	v: number;
 	/** The run index of the step. */
 	run: number;
-	/** What its idempotency keys belong to; `null` without a Key Scope. */
+	/** What its idempotency keys belong to; `null` without a name. */
 	keyScope: string | null;
 	/** The address of the service, which the credential must still have. `null` if it could not be read. */
 	address: string | null;

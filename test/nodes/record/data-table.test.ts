@@ -99,16 +99,18 @@ describe('a helper workflow', () => {
 			inserts: [row('a'), row('b')],
 			keys: ['a', 'b'],
 		});
-		expect(calls.map(operationsOf)).toEqual([['update', 'deleteRows', 'insert', 'get']]);
+		expect(calls.map(operationsOf)).toEqual([['update', 'deleteRows', 'rowNotExists', 'insert', 'get']]);
 		const [{ code, items }] = calls;
 		const [trigger, ...nodes] = code.nodes;
 		expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
 		// n8n runs the branches from top to bottom. Only the insertion runs for each item.
 		const heights = nodes.map(({ position }) => position[1]);
 		expect(heights).toEqual([...heights].sort((a, b) => a - b));
-		expect(nodes.map(({ executeOnce }) => executeOnce)).toEqual([true, true, false, true]);
+		expect(nodes.map(({ executeOnce }) => executeOnce)).toEqual([true, true, false, false, true]);
 		const branches = code.connections[trigger.name].main[0] ?? [];
-		expect(branches.map(({ node }) => node)).toEqual(nodes.map(({ name }) => name));
+		// The insertion comes after the check that its row does not exist.
+		const first = nodes.filter((_, index) => index !== 3);
+		expect(branches.map(({ node }) => node)).toEqual(first.map(({ name }) => name));
 	});
 
 	it('inserts only rows whose key has none, where that was asked for', async () => {
