@@ -12,16 +12,41 @@ export class PaceJudge {
 	private readonly checkedAt = new Map<string, number>();
 	/** Status checks within the poll interval, by path. */
 	private readonly confirming = new Map<string, number>();
-	/** Until when the service has asked to send nothing, for each kind of request. */
-	private readonly holds = { create: { since: 0, until: 0 }, look: { since: 0, until: 0 } };
+	/**
+	 * Until when the service has asked to send nothing, for each kind of request. `full`: creating requests that need
+	 * another slot than those that the step has freed.
+	 */
+	private readonly holds = {
+		create: { since: 0, until: 0 },
+		full: { since: 0, until: 0 },
+		look: { since: 0, until: 0 },
+	};
+	/** Number of slots that the step has freed, and that no request has used since. */
+	private freed = 0;
 
 	constructor(private readonly world: World) {}
 
 	/** Judges whether a request is sent before the time that the service has named. Others may leave at the same moment. */
 	sent(kind: Kind): void {
+		this.keeps(kind, kind);
+		if (kind === 'create' && this.freed === 0) this.keeps(kind, 'full');
+	}
+
+	/** Notes that the step has seen the end of one of its generations. */
+	ended(): void {
+		this.freed++;
+	}
+
+	private isHeld(kind: Kind | 'full'): boolean {
 		const { since, until } = this.holds[kind];
 		const now = this.world.time.now();
-		if (now <= since || now >= until) return;
+		return now > since && now < until;
+	}
+
+	private keeps(kind: Kind, hold: Kind | 'full'): void {
+		if (!this.isHeld(hold)) return;
+		const { until } = this.holds[hold];
+		const now = this.world.time.now();
 		this.world.blame(`A request (${kind}) leaves ${until - now} ms before the service has asked`);
 	}
 
@@ -30,7 +55,12 @@ export class PaceJudge {
 		const seconds = 'retryAfter' in answer ? (answer.retryAfter ?? 0) : 0;
 		const now = this.world.time.now();
 		const until = now + seconds * 1000;
-		if (until > this.holds[kind].until) this.holds[kind] = { since: now, until };
+		const isFull = answer.kind === 'refusal' && answer.code === 'CONCURRENCY_LIMIT_REACHED';
+		// Any other answer leaves the slot free.
+		const usesSlot = kind === 'create' && (isFull || answer.kind === 'own');
+		if (usesSlot) this.freed = Math.max(0, this.freed - 1);
+		const hold = isFull && kind === 'create' ? 'full' : kind;
+		if (until > this.holds[hold].until) this.holds[hold] = { since: now, until };
 	}
 
 	/** Judges a status check of an item's generation. */

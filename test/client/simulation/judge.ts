@@ -166,6 +166,8 @@ function judgeStats({ world, transport, result: { outcomes, stats, firstFailed }
 	);
 	const { itemIndex = 0, outputIndex = 0 }: Partial<OutputRef> = firstFailed ?? {};
 	const first = firstFailed && outcomes[itemIndex * world.schedule.outputs + outputIndex];
+	// After a stop, an item that was not begun again keeps the uncertain charge of an earlier try.
+	if (transport.canceledAt !== null && firstFailed === null) return;
 	if (failed !== (first?.kind === 'error')) world.blame('The first error is not the one it names');
 }
 

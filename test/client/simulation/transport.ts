@@ -230,6 +230,7 @@ export class Transport {
 			const status = (response.body as { status?: string } | undefined)?.status ?? '';
 			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);
 			if (fate.answer.kind === 'own') {
+				if (!['pending', 'processing', ''].includes(status)) this.pace.ended();
 				traffic.looks++;
 				traffic.watchedFrom = Math.min(traffic.watchedFrom, sentAt);
 				traffic.watchedTo = world.time.now();
