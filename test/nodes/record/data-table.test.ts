@@ -99,7 +99,9 @@ describe('a helper workflow', () => {
 			inserts: [row('a'), row('b')],
 			keys: ['a', 'b'],
 		});
-		expect(calls.map(operationsOf)).toEqual([['update', 'deleteRows', 'rowNotExists', 'insert', 'get']]);
+		expect(calls.map(operationsOf)).toEqual([
+			['update', 'deleteRows', 'rowNotExists', 'insert', 'get'],
+		]);
 		const [{ code, items }] = calls;
 		const [trigger, ...nodes] = code.nodes;
 		expect(items.map(({ key }) => key)).toEqual(['a', 'b']);
