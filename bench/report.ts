@@ -82,7 +82,6 @@ function summaryOf({ tables, measured }: Result): string {
 			/15th video failed/,
 			(cell) => /(\d+) videos? paid twice/.exec(cell)?.[1] ?? '0',
 		),
-		line('IDs of paid videos known after a Stop', /known after Stop/),
 		line('memory, for 10 files of 50 MB', /^additional memory/),
 	];
 	return `${tableOf(lines)}\n\n${sourceOf('compare', measured)}`;

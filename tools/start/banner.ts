@@ -47,6 +47,7 @@ ${filesByUrl(https)}
 Other services that run on this machine, so that you need no account
 ${standIns.map(({ name, about }) => line(name, about)).join('\n')}
 
+n8n can save files in ${data}/files, with the node Read/Write Files from Disk (enter its full path).
 The data of n8n and of the sandbox is kept in ${data} for the next start.
 To delete it, use npm start -- --forget. To stop everything, press Ctrl+C.`;
 }

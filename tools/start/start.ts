@@ -1,5 +1,5 @@
 /** Everything that `npm start` starts: a real n8n with the packed nodes, the sandbox, and the stand-ins. */
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
@@ -27,6 +27,11 @@ import { reloading, watchNodes } from './watch';
 
 /** The sandbox's books, beside n8n's data. */
 const booksFile = 'sandbox-books.jsonl';
+
+/** Returns the only folder that n8n may read and write files in. Files that users save there survive `--forget`. */
+export function filesFolder(data: string): string {
+	return join(data, 'files');
+}
 
 /** How long n8n can take to end before it is killed. */
 const stopPatienceMs = 2_500;
@@ -73,6 +78,7 @@ export async function start(
 		const installation = await ensureInstalled('current', signal);
 		await installNodes(root, options.data, say, signal);
 		throwIfStopped(signal);
+		await mkdir(filesFolder(options.data), { recursive: true });
 
 		say('Starting n8n ...');
 		const proxy = options.https ? await startTlsProxy() : null;
@@ -154,6 +160,7 @@ async function openN8n(
 		logFile: join(data, 'n8n.log'),
 		env: {
 			N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '1',
+			N8N_RESTRICT_FILE_ACCESS_TO: filesFolder(data),
 			...(proxy && { WEBHOOK_URL: proxy.url }),
 			...(watch && reloading),
 		},
