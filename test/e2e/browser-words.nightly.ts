@@ -1,10 +1,12 @@
 /** Checks the texts in n8n's editor in a real browser: an error, and the notes of the examples. */
 import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
 import { Editor } from './support/browser';
 import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
+import { until } from './support/until';
 import { byHand, imageNode } from './support/workflows';
 
 let stage: Stage;
@@ -60,6 +62,11 @@ describe('an error', () => {
 		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
 		await editor.shoot('error-details');
 		await editor.closeNode();
+	});
+
+	it('appears in the log of n8n with its message', async () => {
+		const says = 'Invalid parameter: No ‹b›paint‹/b› left & ‹width›x‹height›';
+		await until('the log shows it', async () => (await readFile(stage.log, 'utf8')).includes(says));
 	});
 });
 

@@ -98,6 +98,32 @@ describe('ai-agent', () => {
 		expect(answer(done)).toContain(`/media-outputs/${made().id}.mp4`);
 		expect(stage.sandbox.books.totals.created).toBe(1);
 	});
+
+	it('tells the chat model what went wrong', async () => {
+		stage.sandbox.service.accounts.setCredits('main', 0);
+		const model = await ChatModel.scripted(
+			() => ({ tool: 'Create_Picture', args: { prompt: 'A fox' } }),
+			({ messages }) => ({ text: `That failed: ${messages.at(-1)?.content}` }),
+		);
+		const execution = await chat(model, 'Draw a fox.');
+		await model.close();
+		const { output } = itemsOf(execution, 'Media Assistant')[0].json;
+		expect(output).toContain('0 credits left, below your minimum of 100');
+		expect(stage.sandbox.books.generations).toEqual([]);
+	});
+
+	it('remembers the earlier messages of the same chat', async () => {
+		const model = await ChatModel.scripted(
+			() => ({ text: 'Hello, Ada.' }),
+			() => ({ text: 'Ada.' }),
+		);
+		const workflow = await importAgent(model);
+		await say(workflow, 'My name is Ada.');
+		await say(workflow, 'What is my name?');
+		await model.close();
+		const said = model.requests[1].messages.map(({ content }) => content);
+		expect(said).toEqual(expect.arrayContaining(['My name is Ada.', 'Hello, Ada.']));
+	});
 });
 
 describe('mcp-asset-library', () => {

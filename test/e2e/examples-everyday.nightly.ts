@@ -79,6 +79,19 @@ describe('product-photo-to-video', () => {
 });
 
 describe('carousel-of-four', () => {
+	it('returns one item with the four pictures and the caption, ready for one post', async () => {
+		const execution = await play(stage, await readExample('carousel-of-four'));
+		const [post, ...others] = itemsOf(execution, 'One Post');
+		expect(others).toEqual([]);
+		const files = Object.values(post.binary ?? {});
+		expect(files.map(({ mimeType }) => mimeType)).toEqual(Array(4).fill('image/png'));
+		const contents = await Promise.all(files.map(async (file) => stage.executions.download(file)));
+		expect(new Set(contents.map((bytes) => bytes.toString('base64'))).size).toBe(4);
+		const [{ json, binary }] = itemsOf(execution, 'Ready to Post');
+		expect(binary).toEqual(post.binary);
+		expect(json).toMatchObject({ caption: expect.stringMatching(/\w/), pictures: 4 });
+	});
+
 	it('gives each of several rows its own caption, in a loop as its note says', async () => {
 		const example = await readExample('carousel-of-four');
 		const posts = ['A bowl', 'A vase'].map((prompt) => ({ prompt, caption: `${prompt} of ours` }));
@@ -122,6 +135,16 @@ describe('three-models-gallery', () => {
 			expect(json.html).toContain(model);
 			expect(json.html).toContain(id);
 		}
+	});
+
+	it('shows the reason in place of a picture that failed', async () => {
+		const action = { kind: 'fail', reason: 'Out of ink <b>' } as const;
+		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'fox' }, action });
+		const execution = await play(stage, await readExample('three-models-gallery'));
+		const [{ json }] = itemsOf(execution, 'Gallery');
+		expect(mediaOf(json.html)).toHaveLength(2);
+		expect(json.html).toContain('Out of ink');
+		expect(json.html).not.toContain('Out of ink <b>');
 	});
 });
 

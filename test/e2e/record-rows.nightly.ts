@@ -4,7 +4,7 @@
 import { errorOf, itemsOf } from '../../tools/n8n/executions';
 import type { Execution } from '../../tools/n8n/executions';
 import type { Workflow } from '../../tools/n8n/rest';
-import { DataTable } from './support/data-table';
+import { DataTable, type Row } from './support/data-table';
 import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, trigger } from './support/workflows';
@@ -66,6 +66,34 @@ it('a timeout while hundreds of keys are reserved leaves no key with two rows', 
 	const keys = (await table.rows()).map(({ key }) => key).filter((key) => prompts.includes(key));
 	expect(keys.length).toBe(new Set(keys).size);
 	expect(charges(prompts).every((count) => count <= 1)).toBe(true);
+});
+
+it('five requests in flight at the timeout have one row each', async () => {
+	const prompts = promptsNamed('[seconds: 3000] In flight', 5);
+	const match = { promptIncludes: 'In flight' };
+	stage.sandbox.faults.order({
+		on: 'create',
+		match,
+		times: 5,
+		action: { kind: 'delay', ms: 12_000 },
+	});
+	const workflow = await save('Flying', prompts, {}, { executionTimeout: 12 });
+	const ended = await run(workflow);
+	expect(ended.status).toBe('canceled');
+	const rowsOf = async () => (await table.rows()).filter(({ key }) => prompts.includes(key));
+	// The responses arrive after the timeout. One that arrives more than five seconds later leaves its row unresolved.
+	const isSettled = (row: Row) => row.generation_id !== null || row.writer === null;
+	await until('the rows are settled', async () => (await rowsOf()).every(isSettled));
+	await settled();
+	expect(charges(prompts)).toEqual(prompts.map(() => 1));
+	const rows = await rowsOf();
+	expect(rows.map(({ key }) => key).sort()).toEqual([...prompts].sort());
+	for (const { key, generation_id: id, status } of rows) {
+		const made = stage.sandbox.books.generations.find(({ prompt }) => prompt === key);
+		expect([id, status]).toEqual(id === null ? [null, 'sent'] : [made?.id, 'pending']);
+	}
+	// An uncertain row would show the request.
+	expect(rows.every(({ prompt, request }) => prompt !== null && request !== null)).toBe(true);
 });
 
 /** Saves the same workflow with another choice of On Uncertain Charge, and returns it. */

@@ -140,6 +140,19 @@ it('tells the agent that its app is paused after it was paused on its page', asy
 	await apps.getByText('active', { exact: true }).waitFor();
 });
 
+it('tells the agent how much of its daily limit is left after the limit was lowered on its page', async () => {
+	await apps.getByLabel('Daily limit').fill('10');
+	await apps.getByRole('button', { name: 'Set limit' }).click();
+	await apps.getByText('8 of 10 credits').waitFor();
+
+	const execution = await run();
+	const said = agentSaid(execution);
+	expect(said).toContain('CONNECTION_LIMIT_REACHED');
+	expect(said).toContain('8 of 10 credits used in the last 24 hours, this generation needs 8.');
+	expect(itemsOf(execution, 'Fetch File')).toEqual([]);
+	expect(stage.sandbox.books.generations).toHaveLength(1);
+});
+
 it('continues with an expired access token, without anyone noticing', async () => {
 	const { apps: connected } = stage.sandbox.service;
 	connected.change('app-1', { dailyLimit: 500 });
@@ -149,4 +162,14 @@ it('continues with an expired access token, without anyone noticing', async () =
 	expect(itemsOf(execution, 'Fetch File')).toHaveLength(1);
 	const log = await readFile(join(stage.folder, 'sandbox.log'), 'utf8');
 	expect(log).toMatch(/\/token {2}200 {2}refresh_token/);
+});
+
+it('is rejected after its app was disconnected', async () => {
+	await apps.reload();
+	await apps.getByRole('button', { name: 'Disconnect' }).click();
+	await apps.getByText('None yet').waitFor();
+	const execution = await run();
+	expect(execution.status).toBe('error');
+	expect(errorOf(execution)).toContain('Authentication failed');
+	expect(stage.sandbox.books.generations).toHaveLength(2);
 });

@@ -19,6 +19,7 @@ import { readExample } from './support/examples';
 import { owner } from './support/stage';
 import { outputFolder, repository } from './support/surroundings';
 import { until } from './support/until';
+import { sizeOfPicture } from './support/viewed-media';
 
 const cities = [
 	...['Athens', 'Bergen', 'Cairo', 'Dublin', 'Essen', 'Florence'],
@@ -197,6 +198,21 @@ describe('a person with twelve rows in a table', () => {
 		expect(posters.map((poster) => books().liveChargesFor(poster))).toEqual(cities.map(() => 1));
 	});
 
+	it('sees them side by side in a gallery, with their names and IDs', async () => {
+		await editor.closeNode();
+		const ids = await openGallery();
+		const pictures = await gallery().locator('img').all();
+		const sizes = pictures.map(async (picture) => await picture.evaluate(sizeOfPicture));
+		expect(await Promise.all(sizes)).toEqual(cities.map(() => [640, 400]));
+		const names = await gallery().locator('figcaption strong').allInnerTexts();
+		expect(names).toEqual(cities);
+		const idOf = (poster: string) =>
+			books().generations.find(({ prompt }) => prompt === poster)?.id;
+		expect(ids).toEqual(posters.map(idOf));
+		await editor.shoot('3-gallery');
+		await editor.closeNode();
+	});
+
 	it('gets the one they choose as a video from its file, and pays for the video only', async () => {
 		await editor.openNode('Chosen');
 		await editor.part('filter-condition-right').locator('input').fill(chosen);
@@ -259,5 +275,21 @@ describe('a person with twelve rows in a table', () => {
 		expect(await openGallery()).toEqual(ids);
 		expect(spent()).toEqual(before);
 		await editor.closeNode();
+	});
+
+	it('sees the credits that it took', async () => {
+		await editor.openWorkflow();
+		await editor.add('credits', 'Generation Credits', 'Get the summary');
+		await editor.part('node-execute-button').click();
+		await output().getByText('by_model').first().waitFor();
+		await output().getByTestId('radio-button-json').click();
+		const json = output().locator('.vjs-tree');
+		await json.waitFor();
+		const shown = (await json.innerText()).replace(/\s+/g, '');
+		expect(shown).toContain(`"period_used":${price.pictures + price.video}`);
+		expect(shown).toContain(`"image":${price.pictures}`);
+		expect(shown).toContain(`"video":${price.video}`);
+		expect(shown).toContain(`"balance":${balanceAtFirst - price.pictures - price.video}`);
+		await editor.shoot('9-credits');
 	});
 });
