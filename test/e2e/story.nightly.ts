@@ -227,7 +227,7 @@ describe('a person with twelve rows in a table', () => {
 		await editor.shoot('5-video-from-file');
 		await editor.closeNode();
 		await runAndRead(8, 'Animate', '1 of 1 ready.');
-		expect(await editor.viewVideo()).toEqual([1280, 720, 4]);
+		expect(await editor.viewVideo()).toEqual([1152, 720, 4]);
 		await editor.shoot('6-video');
 		await editor.closeNode();
 
@@ -251,7 +251,7 @@ describe('a person with twelve rows in a table', () => {
 		await editor.closeNode();
 		await editor.openNode('Animate');
 		await output().getByText('1 of 1 ready. 1 reused, no charge.').waitFor();
-		expect(await editor.viewVideo()).toEqual([1280, 720, 4]);
+		expect(await editor.viewVideo()).toEqual([1152, 720, 4]);
 		await editor.closeNode();
 		expect(spent()).toEqual(before);
 	});
