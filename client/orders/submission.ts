@@ -213,7 +213,7 @@ export class Submission {
 		const { error } = sent;
 		if (!isUncharged(error)) this.settle(sending, true);
 		const refusal = error instanceof GenerationError ? error : null;
-		// A full account does not hold back who has a slot.
+		// The hint of a full account is for items without a slot.
 		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');

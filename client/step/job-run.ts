@@ -137,8 +137,9 @@ export class JobRun {
 	 */
 	result(): Generation {
 		const { job, known } = this;
-		const { id, lastError } = this.watch as Watch;
-		const seenBefore = this.shared.watcher.requests.known(id) ?? unseen(id);
+		const { watcher } = this.shared;
+		const { id, lastError, wasChecked } = this.watch as Watch;
+		const seenBefore = watcher.requests.known(id) ?? unseen(id);
 		const generation = this.watch?.generation ?? knownEnd(seenBefore, known);
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
@@ -146,7 +147,9 @@ export class JobRun {
 			return generation;
 		}
 		const item = { ...unseen(id).item, ...known };
-		const error = timedOutGeneration(item, job.timeoutMs, lastError);
+		// An item whose turn came too late to be checked has the error that kept the step from it.
+		const cause = wasChecked ? lastError : ([...watcher.transientErrors].at(-1) ?? null);
+		const error = timedOutGeneration(item, job.timeoutMs, cause);
 		if (job.onTimeout === 'error' || error.code !== 'timeout') throw error;
 		return { ...unseen(id), item: { ...item, timed_out: true } };
 	}

@@ -89,6 +89,11 @@ export class Watch implements Probed {
 		if (exists) watcher.ports.service.confirmBaseUrl();
 	}
 
+	/** True if a status check was sent, and has ended. */
+	get wasChecked(): boolean {
+		return this.countedAt > -Infinity;
+	}
+
 	get isOver(): boolean {
 		return this.generation !== null && isFinal(this.generation);
 	}
