@@ -26,6 +26,18 @@ const IS_PAID_TWICE = /Key \d+ is paid besides/;
 const IS_CALLED_UNCERTAIN =
 	/uncertain_charge|called uncertain, but everything is known|called uncertain, although it is on record/;
 
+/** A writer has died, and three executions that may send again want to take over its row. */
+const takenOver: Partial<KeyedSchedule> = {
+	keys: [0],
+	tableMs: 400,
+	tableFails: 0,
+	edits: [],
+	executions: [
+		{ ...calm, diesAfterMs: 750 },
+		...[1, 2, 3].map(() => ({ ...calm, startMs: 5_000, onUncertainCharge: 'resubmit' as const })),
+	],
+};
+
 const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 	[
 		'a request is sent twice',
@@ -54,6 +66,16 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		'the orders of all keys have one name',
 		/Orders of \d+ and \d+ have the same name/,
 		naming(() => 'order'),
+	],
+	[
+		'a compare-and-set always hits',
+		IS_PAID_TWICE,
+		changing((one) => {
+			const { match, conditions } = one.where;
+			const isCompared = match === 'all' && conditions[0][0] === 'id';
+			return isCompared ? { ...one, where: { match, conditions: [conditions[0]] } } : one;
+		}),
+		takenOver,
 	],
 	[
 		'the step never learns of a stop',
