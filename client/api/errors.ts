@@ -53,8 +53,6 @@ export class GenerationError extends Error {
 	readonly generation: KnownGeneration | null = null;
 	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
 	readonly skipped: boolean = false;
-	/** The number of generations on record for the step, if the service knows none of them; otherwise `null`. */
-	readonly noneOf: number | null = null;
 
 	static {
 		// Not a field of its own, which `fields` would contain.

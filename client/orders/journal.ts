@@ -71,11 +71,6 @@ export class Journal {
 	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** Returns the rows of the step that have a generation. */
-	onRecord(): Row[] {
-		return [];
-	}
-
 	/**
 	 * Finds or makes the order of a request. A changed prompt or idempotency key is a new order. Another result of the same
 	 * recipe is not: a random seed would be charged in every attempt. Nor is a key that was added or removed.

@@ -1,6 +1,6 @@
 import { GenerationError } from '../api/errors';
 import { ENDED_WITHOUT_OUTPUT } from '../jobs/outcome';
-import { amount, sentences } from '../text';
+import { sentences } from '../text';
 import type { CreateJob } from '../jobs/job';
 import type { Row } from '../jobs/row';
 import { TABLE_NAME } from './table';
@@ -60,29 +60,10 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key';
 
-/** Builds the error of an item whose service knows no generation on record: the cause and the action are the same for all. */
-function ofLostService(error: GenerationError, count: number, row: Row): GenerationError {
-	const { key, generation_id: id, node_id: node, workflow_id: workflow, type } = row;
-	// Rows of a key scope have no workflow. Nodes of other types have their own rows in it.
-	const rows = workflow
-		? `workflow_id is "${workflow}" and node_id is "${node}"`
-		: `node_id is "${node}"${type && ` and type is "${type}"`}`;
-	return error.with({
-		title: `The service knows none of the ${amount(count)} generations on record for this step`,
-		details: `This may be another service or account, or the service was reset. Generation ${id} was created for the idempotency key "${key}" (${inTable(row)})`,
-		description: `Choose the Base URL and the credential that created them. If they are gone for good, change the Idempotency Key of all items, or delete all rows of the data table ${TABLE_NAME} where ${rows}. A new execution then creates and charges the items again. Keep rows of newer generations that the service knows: without its row, a generation is charged again.`,
-		generation: { id },
-		charge: 'none',
-	});
-}
-
 /** Adds advice about a row to an error that says that its generation, its output or its file does not exist. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;
-	if (code === 'generation_not_found' && error.noneOf !== null) {
-		return ofLostService(error, error.noneOf, row);
-	}
 	if (code === 'generation_not_found') {
 		const { key, generation_id: id } = row;
 		return error.with({

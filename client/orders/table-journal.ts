@@ -4,7 +4,7 @@ import { BatchedTable, type TablePorts } from './batched-table';
 import { Journal } from './journal';
 import { KeyRow } from './key-row';
 import type { Row } from '../jobs/row';
-import { hasId, storedKey, type TableScope } from './table';
+import { storedKey, type TableScope } from './table';
 
 /** Interval at which missing ids and final statuses are written while the step runs. */
 const TIDY_MS = 15_000;
@@ -78,10 +78,6 @@ export class TableJournal extends Journal {
 	/** The beginning of the prompt that the generation of a job's key was created from; `null` if it is not known. */
 	promptOf({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): string | null {
 		return (key && this.keyRow(storedKey(key)).row?.prompt) || null;
-	}
-
-	override onRecord(): Row[] {
-		return [...this.rows.values()].flatMap(({ row }) => (row && hasId(row) ? [row] : []));
 	}
 
 	protected override readonly rowOf = (key: string | null) =>

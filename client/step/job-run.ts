@@ -16,7 +16,6 @@ import { requestFields } from '../orders/table';
 import type { Submission } from '../orders/submission';
 import { explainedByRow, uncertainCharge } from '../orders/order-errors';
 import type { Pauses } from '../pauses';
-import type { RollCall } from '../watch/roll-call';
 import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
@@ -40,7 +39,6 @@ export interface SharedByJobs {
 	journal: Journal;
 	submission: Submission;
 	watcher: Watcher;
-	rollCall: RollCall;
 	pauses: Pauses;
 }
 
@@ -60,17 +58,11 @@ export class JobRun {
 		private readonly shared: SharedByJobs,
 	) {}
 
-	/**
-	 * The last known state of the generation: the one to watch, to collect, or that is already paid for. `null` if the service
-	 * has lost it.
-	 */
+	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
 	get known(): KnownGeneration | null {
 		const { job, order, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
-		if (job.kind === 'create') {
-			const paid = shared.journal.paidBy(job, order);
-			return paid && shared.rollCall.isLost(paid.id) ? null : created(paid);
-		}
+		if (job.kind === 'create') return created(shared.journal.paidBy(job, order));
 		const { id, row } = job;
 		return shared.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
@@ -209,7 +201,7 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
-		const { clock, rollCall, startedAt, submission, watcher } = this.shared;
+		const { clock, startedAt, submission, watcher } = this.shared;
 		const { timeoutMs, countsFromStart } = order.job;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
@@ -225,13 +217,7 @@ export class JobRun {
 			this.replacesFailed = false;
 			if (made && replaces) submission.stats.recreated++;
 			if (made) return;
-			const seen = await toResult(async () => {
-				rollCall.requireNotLost(id);
-				await watch.until('answered', this.deadline);
-				if (watch.isUnknown) await rollCall.require(id, this.deadline);
-				// Unless all generations on record are lost, a 404 counts as transient until the deadline.
-				await watch.until('fetched', this.deadline);
-			});
+			const seen = await toResult(async () => await watch.until('fetched', this.deadline));
 			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
 			if (error instanceof GenerationError && error.code === 'generation_not_found') {
 				throw inAnotherAccount(error, id);

@@ -10,7 +10,6 @@ import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
 import { Submission, type SubmissionStats } from '../orders/submission';
 import type { StatusChecks } from '../watch/status-requests';
-import { RollCall } from '../watch/roll-call';
 import { Watcher } from '../watch/watcher';
 import { CancelledError, isOutage } from '../api/errors';
 import type { Generation } from '../api/generation';
@@ -129,7 +128,6 @@ class Pipeline<T> {
 		const mayRest = ports.shift !== undefined;
 		const pauses = new Pauses();
 		const watcher = new Watcher({ ...ports, halt, mayRest }, settings.pollIntervalMs, ports.checks);
-		const onRecord = () => ports.journal.onRecord();
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
@@ -137,7 +135,6 @@ class Pipeline<T> {
 			submission: new Submission({ ...ports, halt, guard: this.guard, mayRest, pauses }),
 			watcher,
 			pauses,
-			rollCall: new RollCall({ ...ports, halt }, watcher.requests, onRecord),
 		};
 		this.waiting = jobs.map((job) => new JobRun(job, this.shared));
 	}

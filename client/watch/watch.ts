@@ -29,11 +29,8 @@ const CHECKS_FOR_URL = 3;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-/**
- * When to stop watching. `fetched`: once the status of the generation is known. `answered`: the same, or once the
- * service itself says that it does not know the generation. `final`: at a final status.
- */
-type Goal = 'answered' | 'fetched' | 'final';
+/** When to stop watching. `fetched`: once the status of the generation is known. `final`: at a final status. */
+type Goal = 'fetched' | 'final';
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch implements Probed {
@@ -98,11 +95,6 @@ export class Watch implements Probed {
 		return this.generation !== null && isFinal(this.generation);
 	}
 
-	/** True if the service itself, and no proxy, said last that it does not know the generation. */
-	get isUnknown(): boolean {
-		return this.lastError?.code === 'generation_not_found';
-	}
-
 	/**
 	 * Checks and probes until the goal or the deadline is reached. Requests that hang are abandoned then.
 	 *
@@ -155,7 +147,7 @@ export class Watch implements Probed {
 
 	private hasReached(goal: Goal): boolean {
 		const { generation, checksForUrl } = this;
-		if (generation === null) return goal === 'answered' && this.isUnknown;
+		if (generation === null) return false;
 		if (lacksOutput(generation)) return checksForUrl >= CHECKS_FOR_URL;
 		return goal !== 'final' || isFinal(generation);
 	}

@@ -45,9 +45,7 @@ function generationsOf(outcomes: Outcomes): KnownGeneration[] {
 export function uncheckedIds(outcomes: Outcomes): string[] {
 	const known = generationsOf(
 		outcomes.filter((outcome) => {
-			if (outcome.kind !== 'error') return true;
-			// With `noneOf`, the service has answered that it does not know the generation: the id was checked.
-			return outcome.error.charge === 'none' && outcome.error.noneOf === null;
+			return outcome.kind !== 'error' || outcome.error.charge === 'none';
 		}),
 	);
 	const confirmed = new Set(known.filter(isConfirmed).map(({ id }) => id));

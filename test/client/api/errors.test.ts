@@ -154,7 +154,6 @@ describe('an error', () => {
 			retry: 'never',
 			retryAfterMs: null,
 			fatalForStep: false,
-			noneOf: null,
 			generation: null,
 			skipped: false,
 		});
