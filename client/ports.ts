@@ -49,6 +49,7 @@ export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeRespo
  * `waitingSinceMs`, which is a time as well.
  */
 export interface Clock {
+	/** Never goes back. */
 	now(): number;
 	/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. Never rejects. */
 	sleep(ms: number, signal?: AbortSignal): Promise<void>;

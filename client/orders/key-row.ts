@@ -20,7 +20,7 @@ import {
 
 /** A writer is treated as dead when its row has not changed for this long: longer than a claim and its request take. */
 const GONE_AFTER_MS = 120_000;
-/** Longest gap between two reads that counts in full. After a longer one, the process was paused or its clock was set. */
+/** Longest gap between two reads that counts in full. During a longer one, the machine may have been suspended, writer included. */
 const LONGEST_GAP_MS = 20_000;
 /** A request leaves at most this long after its claim began. Otherwise its row is written and read again. */
 const MAX_CLAIM_AGE_MS = 20_000;
@@ -117,7 +117,7 @@ export class KeyRow {
 		const { silence } = this;
 		if (silence?.readAt === readAt) return;
 		const isSame = silence !== null && sameState(silence.row, row);
-		const gapMs = isSame ? Math.max(0, Math.min(readAt - silence.at, LONGEST_GAP_MS)) : 0;
+		const gapMs = isSame ? Math.min(readAt - silence.at, LONGEST_GAP_MS) : 0;
 		const at = isSame ? readAt : this.table.ports.clock.now();
 		this.silence = { row, readAt, at, ms: (isSame ? silence.ms : 0) + gapMs };
 	}
@@ -303,7 +303,7 @@ export class KeyRow {
 			const seen = this.rowsIn(answer);
 			const ageMs = clock.now() - answer.readAt;
 			const mostMs = wasUnresolved && round === 0 ? STALE_MS : MAX_CLAIM_AGE_MS;
-			const isExpired = ageMs < 0 || ageMs >= mostMs;
+			const isExpired = ageMs >= mostMs;
 			const ours = seen.find((row) => row.writer === held.row.writer);
 			const result = contest(seen, ours, wasUnresolved);
 			if (ours && result === 'won' && !isExpired) {

@@ -13,12 +13,6 @@ const PATIENCE = 60;
 const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
-/** A timer that fires this late was delayed by a pause of the process, such as a sleeping laptop. */
-const PAUSE_MS = 5_000;
-/** How often an item whose time has passed during such a pause checks whether it may be sent, or has to give up. */
-const GRACE_CHECK_MS = 250;
-/** How long all items wait for the next response after such a pause: the network may need some time, too. */
-const LONGEST_GRACE_MS = 30_000;
 /** Number of ended generations to remember. More than can end before the last execution notices one of them. */
 const MOST_RELEASED = 10_000;
 
@@ -93,8 +87,6 @@ export class SlotPool {
 	private speculation: Permit | null = null;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
-	/** Until when no item gives up: during a pause of the process, the time of all of them has passed at once. */
-	private graceUntil = -Infinity;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
 	private readonly line: Array<{ ticket: number; wake: AbortController }> = [];
@@ -139,17 +131,13 @@ export class SlotPool {
 				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
-				this.followClock(gate, now);
 				// The time that others waited before this step started does not count.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
-				const isOver = now >= Math.min(sendBy, Math.max(giveUpAt, this.graceUntil));
-				if (isOver) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
+				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
 				const retryAt = isFirst ? Math.max(this.speculateAt, this.hold.until) : Infinity;
-				const until = now < giveUpAt ? Math.min(retryAt, giveUpAt) : now + GRACE_CHECK_MS;
 				waiter.wake = new AbortController();
-				await clock.sleep(until - now, waiter.wake.signal);
-				this.allowForPause(until);
+				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
 			}
 		} finally {
 			forget();
@@ -157,20 +145,6 @@ export class SlotPool {
 			this.wakeFirst();
 			gate.leave(clock.now());
 		}
-	}
-
-	/** A clock that was set back extends neither the backoff nor the wait for a slot. */
-	private followClock(gate: StepGate, now: number): void {
-		this.speculateAt = Math.min(this.speculateAt, now + LONGEST_SPECULATION_MS);
-		this.graceUntil = Math.min(this.graceUntil, now + LONGEST_GRACE_MS);
-		if (this.starvedSince !== null) this.starvedSince = Math.min(this.starvedSince, now);
-		if (gate.starvedSince !== null) gate.starvedSince = Math.min(gate.starvedSince, now);
-	}
-
-	/** After a pause of the process, the next response of the service decides who gives up, if it comes soon enough. */
-	private allowForPause(due: number): void {
-		const now = this.ports.clock.now();
-		if (now - due > PAUSE_MS) this.graceUntil = now + LONGEST_GRACE_MS;
 	}
 
 	/** Frees the slot of a generation that was seen running and has ended. Only the first call with an id counts. */
@@ -241,7 +215,6 @@ export class SlotPool {
 
 	private refused(isSpeculative: boolean, error: GenerationError): void {
 		this.isLimited = true;
-		this.graceUntil = -Infinity;
 		this.lastRefusal = error;
 		this.hold.note(error);
 		this.allowedSpeculations = 0;

@@ -238,8 +238,7 @@ export class Submission {
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
-				// A clock that was set back does not extend the wait.
-				sending.heldSince = Math.min(sending.heldSince ?? Infinity, clock.now());
+				sending.heldSince ??= clock.now();
 				if (hold.until > Math.min(sending.heldSince + timeoutMs, this.sendBy(order)))
 					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.

@@ -131,8 +131,6 @@ export class Prober {
 		const { clock, halt } = this.ports;
 		while (this.waiting.size > 0 && !halt.aborted) {
 			const now = clock.now();
-			// A clock that was set back does not extend the pause.
-			this.nextAt = Math.min(this.nextAt, now + this.gapMs);
 			if (now < this.nextAt) {
 				await clock.sleep(this.nextAt - now, halt);
 				continue;

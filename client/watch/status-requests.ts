@@ -48,6 +48,8 @@ export class StatusRequests {
 		private readonly last: StatusChecks = new Map(),
 	) {
 		this.hold = new Hold(ports.clock);
+		// The clock of the machine that sent the earlier ones may be ahead.
+		for (const check of last.values()) check.at = Math.min(check.at, ports.clock.now());
 	}
 
 	known(id: string): Generation | null {
@@ -72,7 +74,7 @@ export class StatusRequests {
 		const last = this.last.get(id);
 		if (last && isSettled(last, now)) return { ...last, response: Promise.resolve(last.known) };
 		const isRecent = (at: number) =>
-			since === undefined ? Math.abs(now - at) < this.intervalMs : at >= since && at <= now;
+			since === undefined ? now - at < this.intervalMs : at >= since;
 		const reused = last && isRecent(last.at) ? last : null;
 		const response = withTimeout(clock, deadline - now, halt, async (signal) =>
 			reused
@@ -88,9 +90,7 @@ export class StatusRequests {
 		const { clock, random, halt, service, debug } = this.ports;
 		const refetchOnce = async () => {
 			const before = this.last.get(id);
-			const dueIn = (before?.at ?? 0) + this.intervalMs - clock.now();
-			// A clock that was set back does not extend the wait.
-			await pause(clock, Math.min(this.intervalMs, dueIn), halt);
+			await pause(clock, (before?.at ?? 0) + this.intervalMs - clock.now(), halt);
 			const last = this.last.get(id);
 			// Another item with the same generation has sent a request meanwhile.
 			const shared = last && last !== before ? await this.responses.get(last) : null;
@@ -118,7 +118,7 @@ function isSettled({ at, known }: StatusCheck, now: number): boolean {
 	if (!isCompleted(known)) return true;
 	const { url_expires_at: expiry } = known.item;
 	const hasExpired = expiry !== null && Date.parse(expiry) <= now;
-	return !hasExpired && Math.abs(now - at) < FINAL_STATUS_MS;
+	return !hasExpired && now - at < FINAL_STATUS_MS;
 }
 
 /**

@@ -55,8 +55,6 @@ export class Watch implements Probed {
 	private countedAt = -Infinity;
 	/** Number of status checks that found it completed and without an output URL. */
 	private checksForUrl = 0;
-	/** The last reading of the clock. */
-	private clockAt: number;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	/** How many of them said that the generation does not exist. */
@@ -79,8 +77,8 @@ export class Watch implements Probed {
 		private readonly readiness: Readiness,
 		private readonly exists: boolean,
 	) {
-		this.clockAt = watcher.ports.clock.now();
-		this.since = this.scheduledAt = this.earliestAt = this.seenAt = this.clockAt;
+		const now = watcher.ports.clock.now();
+		this.since = this.scheduledAt = this.earliestAt = this.seenAt = now;
 		this.wasRunning = generation !== null && !isFinal(generation);
 		this.model = generation && this.wasRunning ? generation.item.model : null;
 		if (exists) watcher.ports.service.confirmBaseUrl();
@@ -115,7 +113,6 @@ export class Watch implements Probed {
 	private async loop(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
 		while (!this.hasReached(goal)) {
-			deadline -= this.followClock();
 			const statusAt = this.afterHold(this.statusDueAt(deadline));
 			const probeAt = this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
@@ -124,25 +121,11 @@ export class Watch implements Probed {
 			const over = this.pauses?.begin(at);
 			await pause(clock, at - clock.now(), halt).finally(over);
 			if (at === deadline) return;
-			deadline -= this.followClock();
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
 			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
 			if (statusAt <= probeAt) await this.check(until);
 			else await this.probe(statusAt, until);
 		}
-	}
-
-	/** If the clock was set back since the last call, moves the schedule with it. Returns by how many milliseconds. */
-	private followClock(): number {
-		const now = this.watcher.ports.clock.now();
-		const backMs = Math.max(0, this.clockAt - now);
-		this.clockAt = now;
-		if (backMs === 0) return 0;
-		for (const past of ['since', 'seenAt', 'scheduledAt'] as const) {
-			if (this[past] > now) this[past] -= backMs;
-		}
-		for (const due of ['earliestAt', 'probeAt', 'confirmAt'] as const) this[due] -= backMs;
-		return backMs;
 	}
 
 	private hasReached(goal: Goal): boolean {

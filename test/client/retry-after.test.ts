@@ -7,7 +7,6 @@ import { MemoryTable } from '../support/memory-table';
 import { scripted, thrownBy } from '../support/scripted-service';
 import { batch, errorIn, inShort, Step, waitingFor } from '../support/step';
 
-const HOUR = 3_600_000;
 const gateway = (status: number): ServiceResponse => ({ status, body: '<h1>Slow down</h1>' });
 const shapes: Array<[string, ServiceResponse]> = [
 	['a 429 without a code', gateway(429)],
@@ -188,25 +187,6 @@ describe('Retry-After of a creating request', () => {
 		expect(step.elapsed).toBeLessThan(121_000);
 		expect(step.fake.creating.length).toBeLessThan(5);
 	});
-
-	it.each([HOUR, 24 * HOUR])(
-		'and Timeout take at most twice as long if the clock is set back by %i ms',
-		async (backMs) => {
-			const ran = async (asked: number, times: number, timeoutMs: number) => {
-				const step = new Step({ stopOnError: false });
-				step.fake.order('p0', ...Array(times).fill(() => retryAfter(asked, gateway(429))));
-				step.time.at(step.time.now() + 2_000, () => step.time.jump(-backMs));
-				const { outcomes } = await step.run(batch(1, { timeoutMs }));
-				return { outcome: outcomes[0], ms: step.elapsed + backMs };
-			};
-			const once = await ran(30, 1, 600_000);
-			expect(inShort(once.outcome)).toBe('completed generation-1');
-			expect(once.ms).toBeLessThan(2 * 30_000 + 15_000);
-			const always = await ran(20, 99, 60_000);
-			expect(errorIn(always.outcome)).toMatchObject({ charge: 'none', status: 429 });
-			expect(always.ms).toBeLessThan(2 * 60_000);
-		},
-	);
 
 	it.each(['soon', '-5', '', '0', 'NaN', 'Infinity', '1e3x', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
 		'that says nothing changes nothing: "%s"',

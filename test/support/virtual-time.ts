@@ -41,15 +41,6 @@ export class VirtualTime implements Clock {
 		});
 	}
 
-	/**
-	 * Sets the clock. Forward, it is as if the process had been paused: what is due since then is late. Back, every wait
-	 * still takes as long as it would have.
-	 */
-	jump(ms: number): void {
-		this.time += ms;
-		if (ms < 0) for (const timer of this.timers) timer.at += ms;
-	}
-
 	/** Calls `action` at the given time. */
 	at(ms: number, action: () => void): void {
 		void this.sleep(ms - this.time).then(action);

@@ -6,12 +6,22 @@ import type { Clock } from '../../../client/ports';
 /** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
 const LONGEST = 2 ** 31 - 1;
 
+/** How far the clock is ahead of the time since the process started. */
+let aheadMs = -Infinity;
+
 /**
- * The wall clock. Only newer n8n releases end `sleep` on abort (and then reject), so this clock also listens to
- * the signal.
+ * Returns the time. It never goes back: if the system's clock is set back, this one runs on. It follows that one forward,
+ * because the process's own clock may stand still while its machine is suspended.
  */
+function now(): number {
+	const sinceStart = performance.now();
+	aheadMs = Math.max(aheadMs, Date.now() - sinceStart);
+	return Math.floor(aheadMs + sinceStart);
+}
+
+/** The clock of all waits. Only newer n8n releases end `sleep` on abort (and then reject), so it also listens to the signal. */
 export const wallClock: Clock = {
-	now: () => Date.now(),
+	now,
 	sleep: async (wanted, signal) => {
 		const ms = Math.min(wanted, LONGEST);
 		if (!signal) return await sleep(ms);
@@ -34,7 +44,7 @@ export const wallClock: Clock = {
  * leave this clock alone, because requests to a real server take real time.
  */
 export const requestClock: Clock = {
-	now: () => Date.now(),
+	now,
 	sleep: async (ms, signal) =>
 		await new Promise<void>((resolve) => {
 			const forget = onAbort(AbortSignal.timeout(ms), resolve);

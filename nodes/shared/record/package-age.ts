@@ -6,10 +6,9 @@ const STARTED_MS = 300_000;
 /** When this process loaded the package, in milliseconds since the Unix epoch. */
 export const loaded = { at: wallClock.now() };
 
-/** How long ago this process loaded the package; `Infinity` if the clock was set back since. */
+/** How long ago this process loaded the package. */
 export function ageMs(): number {
-	const ms = wallClock.now() - loaded.at;
-	return ms < 0 ? Infinity : ms;
+	return wallClock.now() - loaded.at;
 }
 
 /** True if n8n may still be starting: it wakes executions before its data tables can be used. */

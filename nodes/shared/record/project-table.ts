@@ -35,7 +35,7 @@ export function tableOf(step: Step) {
 	};
 	const idOf = async () => {
 		const known = remembered.get(workflowId);
-		const isFresh = known && Math.abs(wallClock.now() - known.at) < REMEMBERED_MS;
+		const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
 		return isFresh ? known.id : await locate();
 	};
 	return {

@@ -1,6 +1,6 @@
 import { errorFromResponse } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
-import { SlotPool, StepGate, type Permit } from '../../../client/orders/slot-pool';
+import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
 import { noSlot } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 
@@ -37,66 +37,6 @@ describe('a generation that ends', () => {
 		expect(await free()).toBe(0);
 		slots.release('0');
 		expect(await free()).toBe(1);
-	});
-});
-
-describe('items that wait for a slot', () => {
-	/** A full account, and items that wait for at most a minute. `ended` lists who got a permit, or gave up. */
-	async function waiting(count: number) {
-		const time = new VirtualTime(0);
-		const slots = new SlotPool({ clock: time, random: () => 0 });
-		const gate = new StepGate(new AbortController().signal);
-		(await slots.acquire(gate, HOUR))(refusedNow());
-		const permits: Permit[] = [];
-		let givenUp = 0;
-		for (let item = 0; item < count; item++) {
-			void slots.acquire(gate, 60_000).then(
-				(permit) => permits.push(permit),
-				() => givenUp++,
-			);
-		}
-		const pass = async (ms: number) => await time.run(time.sleep(ms));
-		await pass(100);
-		return { time, pass, permits, givenUp: () => givenUp };
-	}
-
-	it('do not give up after a pause of the process before the service has answered again', async () => {
-		const { time, pass, permits, givenUp } = await waiting(3);
-		time.jump(HOUR);
-		await pass(1_000);
-		expect([permits.length, givenUp()]).toEqual([1, 0]);
-		// The network is still down: no response of the service.
-		permits[0]('unused');
-		await pass(10_000);
-		expect([permits.length, givenUp()]).toEqual([2, 0]);
-		permits[1]('granted');
-		await pass(1_000);
-		expect([permits.length, givenUp()]).toEqual([3, 0]);
-	});
-
-	it('give up half a minute after a pause of the process without an answer', async () => {
-		const { time, pass, givenUp } = await waiting(9);
-		time.jump(HOUR);
-		await pass(29_000);
-		expect(givenUp()).toBe(0);
-		await pass(2_000);
-		expect(givenUp()).toBeGreaterThan(4);
-	});
-
-	it('give up if the service refuses again', async () => {
-		const { time, pass, permits, givenUp } = await waiting(3);
-		time.jump(HOUR);
-		await pass(1_000);
-		permits[0](refusedNow());
-		await pass(1_000);
-		expect([permits.length, givenUp()]).toEqual([1, 2]);
-	});
-
-	it('ask again soon after the clock was set back', async () => {
-		const { time, pass, permits } = await waiting(1);
-		time.jump(-HOUR);
-		await pass(15_000);
-		expect(permits).toHaveLength(1);
 	});
 });
 

@@ -130,17 +130,6 @@ describe('items without a slot', () => {
 		expect([step.elapsed, stats.slotWaitMs]).toEqual([60_000, 60_000]);
 	});
 
-	it.each([3_600_000, 86_400_000])(
-		'fail after their timeout, too, if the clock is set back by %i ms',
-		async (backMs) => {
-			const step = limited(0);
-			step.time.at(step.time.now() + 30_000, () => step.time.jump(-backMs));
-			const { outcomes } = await step.run(batch(3, { timeoutMs: 60_000 }));
-			expect(outcomes.map(inShort)).toEqual(Array(3).fill('CONCURRENCY_LIMIT_REACHED'));
-			expect(step.elapsed + backMs).toBeLessThan(95_000);
-		},
-	);
-
 	it('fail later if another item has gained a slot in the meantime', async () => {
 		const step = limited(1);
 		step.fake.durationMs = () => 1_000_000;

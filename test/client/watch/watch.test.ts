@@ -25,21 +25,6 @@ describe('the end of a generation', () => {
 		);
 	});
 
-	it.each(['auto', 'status', 'outputUrl'] as const)(
-		'is detected as soon if the clock was set back meanwhile: %s',
-		async (readiness) => {
-			const step = stepOf(60_000);
-			const setBackMs = 3_600_000;
-			step.time.at(step.time.now() + 30_000, () => {
-				step.time.jump(-setBackMs);
-				step.fake.made[0].endsAt -= setBackMs;
-			});
-			const { outcomes } = await step.run(batch(1, { readiness }));
-			expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-			expect(step.elapsed + setBackMs).toBeLessThanOrEqual(66_000);
-		},
-	);
-
 	it('is confirmed by one status check', async () => {
 		const step = stepOf(2000);
 		await step.run(batch(1, auto));

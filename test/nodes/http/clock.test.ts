@@ -10,10 +10,15 @@ function watch(task: Promise<void>): () => boolean {
 	return () => ended;
 }
 
-describe('the wall clock', () => {
-	it('tells the time', () => {
-		jest.setSystemTime(1234);
-		expect(wallClock.now()).toBe(1234);
+describe('the clock', () => {
+	it('follows the clock of the system forward, and runs on if that one is set back', async () => {
+		const start = Date.now();
+		expect(wallClock.now()).toBe(start);
+		jest.setSystemTime(start + 3_600_000);
+		expect(wallClock.now()).toBe(start + 3_600_000);
+		jest.setSystemTime(start);
+		await jest.advanceTimersByTimeAsync(500);
+		expect(wallClock.now()).toBe(start + 3_600_500);
 	});
 
 	it.each([

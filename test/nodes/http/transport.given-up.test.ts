@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
-import { wallClock } from '../../../nodes/shared/http/clock';
+import { requestClock, wallClock } from '../../../nodes/shared/http/clock';
 import { connect } from '../../../nodes/shared/http/transport';
 import { contextOf } from '../../support/context';
 import { controllers } from '../../support/controllers';
@@ -168,7 +168,7 @@ describe('a process that is paused while a request is under way', () => {
 			return timer.signal;
 		});
 		let now = 0;
-		jest.spyOn(Date, 'now').mockImplementation(() => now);
+		jest.spyOn(requestClock, 'now').mockImplementation(() => now);
 		let answer = () => {};
 		const httpRequestWithAuthentication = async () =>
 			await new Promise((resolve) => (answer = () => resolve({ statusCode: 200, body: {} })));
