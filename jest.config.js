@@ -21,6 +21,19 @@ const tsconfig = {
 	sourceMap: true,
 };
 
+/** The packages that our own code imports in engine tests. */
+const loadedOnce = [
+	'n8n-core',
+	'n8n-workflow',
+	'@n8n',
+	'@modelcontextprotocol',
+	'@napi-rs',
+	'axios',
+	'commander',
+	'express',
+	'fast-check',
+];
+
 const shared = {
 	rootDir: __dirname,
 	testEnvironment: 'node',
@@ -49,10 +62,12 @@ module.exports = {
 			testMatch: ['<rootDir>/test/engine/**/*.test.ts'],
 			testEnvironment: '<rootDir>/test/engine/setup/environment.mjs',
 			setupFiles: [...shared.setupFiles, '<rootDir>/test/engine/setup/own-modules.ts'],
-			moduleNameMapper: {
-				'^(n8n-core|n8n-workflow|@n8n/(di|config|backend-common))$':
-					'<rootDir>/test/engine/setup/loaded-once/$1.js',
+			transform: {
+				...shared.transform,
+				[`/node_modules/(${loadedOnce.join('|')})/.+\\.c?js$`]:
+					'<rootDir>/test/engine/setup/loaded-once.js',
 			},
+			transformIgnorePatterns: [],
 		},
 	],
 	collectCoverageFrom: ['client/**/*.ts', 'nodes/**/*.ts', 'credentials/**/*.ts'],

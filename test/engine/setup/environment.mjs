@@ -1,6 +1,6 @@
 /**
- * The environment of the engine tests: n8n is loaded once in a process, instead of 2,000 modules again for each test
- * file. Our own code is loaded for each file as ever.
+ * The environment of the engine tests: packages are loaded once in a process, instead of n8n's 2,000 modules again for
+ * each test file (`loaded-once.js`). Our own code is loaded for each file as ever.
  *
  * Jest gives each test file a realm of its own, with its own `Error`. n8n lives outside of it, and would not know an
  * error of ours as one (`instanceof`). So both see the same classes.
@@ -9,7 +9,6 @@ import Module, { createRequire } from 'node:module';
 import { TestEnvironment } from 'jest-environment-node';
 
 const requireOnce = createRequire(import.meta.url);
-const requireOfCore = createRequire(requireOnce.resolve('n8n-core'));
 
 /** Classes that have no literal: the realm uses those of n8n. */
 const shared = [
@@ -48,7 +47,7 @@ export default class EngineEnvironment extends TestEnvironment {
 		for (const name of shared) realm[name] = globalThis[name];
 		// Such as the proxy that n8n is to go by.
 		realm.process.env = process.env;
-		realm.requireOnce = (name) => (name === 'n8n-core' ? requireOnce : requireOfCore)(name);
+		realm.requireOnce = requireOnce;
 		realm.loadOursWith = (load) => (requireOurs = load);
 	}
 
