@@ -31,23 +31,24 @@ interface Dependency {
 	lock?: { peer?: boolean; optional?: boolean };
 }
 
-/** Writes the manifest and the lock file of a repository with these dependencies. */
-async function depend(all: Record<string, Dependency>): Promise<void> {
+/** Writes the manifest and the lock file of a folder of the repository, with these dependencies. */
+async function depend(all: Record<string, Dependency>, inside = '.'): Promise<void> {
+	const at = join(folder, inside);
 	const packages: Record<string, object> = {};
 	const manifest = { name: 'x', engines: { node: '>=20' } };
 	const dependencies: Record<string, string> = {};
 	const optionalDependencies: Record<string, string> = {};
 	for (const [name, { lock = {}, ...fields }] of Object.entries(all)) {
-		await mkdir(join(folder, name), { recursive: true });
-		await writeFile(join(folder, name, 'package.json'), JSON.stringify({ name, ...fields }));
+		await mkdir(join(at, name), { recursive: true });
+		await writeFile(join(at, name, 'package.json'), JSON.stringify({ name, ...fields }));
 		packages[`node_modules/${name}`] = { resolved: `file:${name}`, ...fields, ...lock };
 		if (lock.optional) optionalDependencies[name] = `file:${name}`;
 		else if (!lock.peer) dependencies[name] = `file:${name}`;
 	}
 	const own = { ...manifest, dependencies, optionalDependencies };
 	const locked = { name: 'x', lockfileVersion: 3, packages: { '': own, ...packages } };
-	await writeFile(join(folder, 'package.json'), JSON.stringify(own));
-	await writeFile(join(folder, 'package-lock.json'), JSON.stringify(locked));
+	await writeFile(join(at, 'package.json'), JSON.stringify(own));
+	await writeFile(join(at, 'package-lock.json'), JSON.stringify(locked));
 }
 
 const manifestOf = (name: string) => join(folder, 'node_modules', name, 'package.json');
@@ -64,6 +65,24 @@ it('the dependencies are installed when they are missing or have changed, and on
 	const broken = await install();
 	expect(broken.said).toContain('could not be installed');
 	expect(broken.code).toBe(1);
+});
+
+it('the packages of tools/extras are installed and linked when they are asked for', async () => {
+	await depend({ one: { version: '1.0.0' } });
+	await depend({ two: { version: '1.0.0' } }, 'tools/extras');
+	await writeFile(join(folder, 'tools/extras/.npmrc'), 'install-links=true\n');
+	await install();
+	await expect(readFile(manifestOf('two'))).rejects.toThrow('ENOENT');
+	const extras = async () =>
+		await runNode(['tools/install.mjs', '--extras'], { cwd: folder, env: {} });
+	expect(await extras()).toMatchObject({ code: 0 });
+	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
+	expect(await extras()).toEqual({ code: 0, said: '' });
+	// `npm ci` in the root removes the link.
+	await depend({ one: { version: '2.0.0' } });
+	await install();
+	await extras();
+	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
 });
 
 it('a child of a command that has checked the dependencies does not check them again', async () => {
