@@ -3,7 +3,7 @@
 // It imports no packages, because none may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import './no-proxy.cjs';
@@ -83,7 +83,7 @@ function install(folder) {
 function link(target, path, type) {
 	if (lstatSync(path, { throwIfNoEntry: false })) return;
 	mkdirSync(dirname(path), { recursive: true });
-	symlinkSync(target, path, type);
+	symlinkSync(relative(dirname(path), target), path, type);
 }
 
 /** `npm ci` in the root removes the links. */
