@@ -45,7 +45,8 @@ const shared = {
 
 module.exports = {
 	rootDir: __dirname,
-	maxWorkers: availableParallelism(),
+	// Engine tests are idle half of the time.
+	maxWorkers: Math.ceil(1.5 * availableParallelism()),
 	// Long enough for a busy machine. Only a test that hangs reaches this limit.
 	testTimeout: 1_800_000,
 	reporters: ['default', '<rootDir>/test/support/totals.js'],
