@@ -39,6 +39,8 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 	const jobs = Array.from({ length: step.items }, (_, itemIndex) => ({
 		kind: 'create' as const,
 		itemIndex,
+		digest: '',
+		draft: requestOf(itemIndex),
 		request: async () => requestOf(itemIndex),
 		readiness: step.readiness,
 		wait: true,

@@ -45,15 +45,15 @@ export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for texts. */
 	itemCount?: number;
-	/** Builds the creating request. Called late, so that large inputs are not kept in memory for long. */
+	/** Builds the creating request, and reads its files. Called only if it is about to be sent. */
 	request: () => Promise<CreateRequest>;
 	/**
 	 * Identifies what the item asks for: the user's values, and the id and size of files. It does not depend on the body
-	 * that is built from them, and is known without reading a file. With a fallback model, it stays the same.
+	 * that is built from them. With a fallback model, it stays the same.
 	 */
-	digest?: string;
+	digest: string;
 	/** The request without its reference inputs, which are read only when it is built. */
-	draft?: CreateRequest;
+	draft: CreateRequest;
 	/** The parameters of the request and the idempotency key before evaluation: the same in every attempt. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */

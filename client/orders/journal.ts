@@ -1,19 +1,11 @@
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
-import { withModel, type CreateRequest } from '../api/client';
 import { outputName, type CreateJob, type OutputRef } from '../jobs/job';
 import type { KeyRow } from './key-row';
-import {
-	headerOf,
-	isSame,
-	mayHaveSameKey,
-	orderDigests,
-	type Order,
-	type OrderDigests,
-} from './order';
+import { headerOf, isSame, orderOf, type Order, type OrderDigests } from './order';
 import { explainedByRow, type Unresolved } from './order-errors';
 import type { Row } from '../jobs/row';
-import { digestOf, hasId, isLive, isUnresolved, requestFields, storedKey } from './table';
+import { hasId, isLive, isUnresolved } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends OrderDigests {
@@ -71,31 +63,9 @@ export class Journal {
 	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/**
-	 * Finds or makes the order of a request. A changed prompt or idempotency key is a new order. Another result of the same
-	 * recipe is not: a random seed would be charged in every attempt. Nor is a key that was added or removed.
-	 */
-	order(job: CreateJob, request: CreateRequest): Order {
-		const { idempotencyKey: key = null, fallbackModels = [] } = job;
-		const fields = requestFields(request);
-		const current = orderDigests(job, fields.request);
-		const earlier = this.orders(job).filter((one) => isLive(one) && mayHaveSameKey(current, one));
-		const digests =
-			earlier.find((one) => one.request === current.request) ??
-			earlier.find((one) => current.recipe !== '' && one.recipe === current.recipe) ??
-			current;
-		const models = key === null ? [] : fallbackModels;
-		const others = models.map((model) => withModel(request, model));
-		return {
-			job,
-			digests,
-			key: key === null ? null : storedKey(key),
-			fields,
-			requests: new Set([fields.request, ...others.map(digestOf)]),
-			lock: JSON.stringify(
-				key === null ? [this.runIndex, outputName(job), digests.request] : storedKey(key),
-			),
-		};
+	/** Returns the order of a job. */
+	order(job: CreateJob): Order {
+		return orderOf(job, this.runIndex);
 	}
 
 	/**
@@ -117,7 +87,7 @@ export class Journal {
 			return entry;
 		}
 		if (row && hasId(row)) {
-			const changed = row.request !== '' && !order.requests.has(row.request);
+			const changed = row.request !== '' && row.request !== order.digests.request;
 			return { state: 'made', id: row.generation_id, status: row.status, changed };
 		}
 		return row && isUnresolved(row) ? unresolvedEntry(row, entry) : entry;
@@ -145,7 +115,7 @@ export class Journal {
 		if (!keyRow) return this.leaseOf(order, this.headerWithoutKey(order));
 		const held = await keyRow.claim(order.fields);
 		if (!held) return null;
-		const header = headerOf(keyRow.owner, keyRow.failures, held.row.request);
+		const header = headerOf(keyRow.owner, keyRow.failures, held.row);
 		// The entry of this execution does not count the request of another one.
 		return this.leaseOf(order, header, held.wasUnresolved ? 1 : 0);
 	}
@@ -153,7 +123,7 @@ export class Journal {
 	private headerWithoutKey({ job, fields }: Order): string {
 		const failed = this.orders(job).flatMap((one) => (isLive(one) ? [] : [one.id]));
 		const owner = [this.execution, this.runIndex, outputName(job)];
-		return headerOf(owner, new Set(failed).size, fields.request);
+		return headerOf(owner, new Set(failed).size, fields);
 	}
 
 	/**
@@ -216,35 +186,33 @@ export class Journal {
 		if (isFinal(generation) && status !== null) this.rowOf(order.key)?.ended({ id, status });
 	}
 
-	/** Returns the generation that an output has paid for. `order` is `null` if its request was never built. */
-	paidBy(output: OutputRef & Partial<CreateJob>, order: Order | null): KnownGeneration | null {
-		const orders = this.orders(output);
-		const counted = order ? orders.filter((one) => isSame(one, order.digests)) : orders;
-		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
+	/** Returns the generation that an order has paid for. */
+	paidBy(order: Order): KnownGeneration | null {
+		const entry = this.stored(order);
+		const row = this.rowOf(order.key)?.row;
 		const inRow = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
-		return paidIn(counted).at(-1) ?? inRow;
+		return entry.state === 'made' ? { id: entry.id, status: entry.status } : inRow;
 	}
 
 	/**
-	 * Returns the requests of an output that may have been charged and have no generation; `null` if there are none. One that
+	 * Returns the requests of an order that may have been charged and have no generation; `null` if there are none. One that
 	 * another call of an agent is sending does not count: its response is not lost.
-	 *
-	 * @param order `null` if its request was never built
 	 */
-	unresolved(output: OutputRef & Partial<CreateJob>, order: Order | null): Unresolved | null {
-		if (order !== null) {
-			const stored = this.find(order);
-			if (stored && inFlight.has(stored)) return null;
-			const entry = this.known(order);
-			return entry.state === 'sent' ? entry : null;
-		}
-		const open = this.orders(output).filter(
-			(one) => one.id === undefined && one.sent && !inFlight.has(one),
-		);
-		if (open.length === 0) return null;
+	unresolved(order: Order): Unresolved | null {
+		const stored = this.find(order);
+		const entry = stored && inFlight.has(stored) ? null : this.known(order);
+		return entry?.state === 'sent' ? entry : null;
+	}
+
+	/**
+	 * Returns what the attempts of this run have stored for an output whose parameters are no longer valid: its newest
+	 * generation, or else its requests without one.
+	 */
+	left(output: OutputRef): { paid: KnownGeneration | null; unresolved: Unresolved | null } {
+		const orders = this.orders(output);
+		const open = orders.filter((one) => !inFlight.has(one));
 		const count = open.reduce((sum, { sent = 0 }) => sum + sent, 0);
-		const row = this.rowOf(output.idempotencyKey ? storedKey(output.idempotencyKey) : null)?.row;
-		return { count, row: row && isUnresolved(row) ? row : undefined };
+		return { paid: paidIn(orders).at(-1) ?? null, unresolved: count > 0 ? { count } : null };
 	}
 
 	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
@@ -261,8 +229,8 @@ export class Journal {
 	 * True if another workflow or node has a generation of this key and request, which is not reused. Valid once the order
 	 * was read or claimed.
 	 */
-	existsElsewhere({ key, requests }: Order): boolean {
-		return this.rowOf(key)?.existsElsewhere(requests) ?? false;
+	existsElsewhere({ key, digests }: Order): boolean {
+		return this.rowOf(key)?.existsElsewhere(digests.request) ?? false;
 	}
 
 	/** Adds advice about the order's row to an error. */

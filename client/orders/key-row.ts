@@ -95,10 +95,9 @@ export class KeyRow {
 		return !row.writer.startsWith(table.writers);
 	}
 
-	/** True if another workflow or node has a generation of this key and of one of these requests. */
-	existsElsewhere(requests: ReadonlySet<string>): boolean {
-		const elsewhere = this.table.elsewhere.get(this.key);
-		return elsewhere !== undefined && [...requests].some((request) => elsewhere.has(request));
+	/** True if another workflow or node has a generation of this key and request. */
+	existsElsewhere(request: string): boolean {
+		return this.table.elsewhere.get(this.key)?.has(request) ?? false;
 	}
 
 	/** Stores what was read, unless this step has written to the key in the meantime. */
@@ -161,8 +160,8 @@ export class KeyRow {
 		const wasUnresolved = Boolean(row);
 		const sent = {
 			...fields,
-			// A row that may already be charged keeps the request digest that its header is made from.
-			...(wasUnresolved && row?.request && { request: row.request }),
+			// A row that may already be charged keeps what its header is made from.
+			...(row?.request && { request: row.request, model: row.model }),
 			execution_id: scope.executionId,
 			status: SENT,
 			writer: table.newWriter(),

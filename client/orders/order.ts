@@ -1,40 +1,40 @@
-import type { CreateJob } from '../jobs/job';
-import { digest, type RequestFields } from './table';
+import { outputName, type CreateJob } from '../jobs/job';
+import { digest, requestFields, storedKey, type RequestFields } from './table';
 
 /**
- * Digests that identify an order within its item; `''` for none. They are stored with the execution, so they never
+ * Digests that identify an order within its output; `''` for none. They are stored with the execution, so they never
  * contain the texts themselves. The recipes are of the request's parameters and the idempotency key before evaluation.
  */
 export type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
-/** An item's order. Its request may be megabytes, so it is not kept. */
+/** What an output asks for. */
 export interface Order {
 	job: CreateJob;
 	digests: OrderDigests;
 	/** Key of its row in the table; `null` for an item without an idempotency key. */
 	key: string | null;
-	/** Row fields of the request that is sent. They change with its model, and it stays the same order. */
+	/** Row fields of the request that is sent. Its model changes with a fallback model, and it stays the same order. */
 	fields: RequestFields;
-	/** Digests of the request with each of its models. */
-	requests: ReadonlySet<string>;
 	/** Equal for orders that must be handled one after the other. */
 	lock: string;
 }
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
-/** Returns the digests of an order. */
-export function orderDigests(
-	{ recipe, idempotencyKey: key = null }: CreateJob,
-	request: string,
-): OrderDigests {
-	const unevaluated = recipe?.() ?? NO_RECIPE;
-	return {
-		request,
+/** Returns the order of a job, in a run of its node. No file is read for it. */
+export function orderOf(job: CreateJob, runIndex: number): Order {
+	const { idempotencyKey = null } = job;
+	const key = idempotencyKey === null ? null : storedKey(idempotencyKey);
+	const unevaluated = job.recipe?.() ?? NO_RECIPE;
+	const digests = {
+		request: job.digest,
 		recipe: digestOrEmpty(unevaluated.request),
-		key: digestOrEmpty(key ?? ''),
+		key: digestOrEmpty(idempotencyKey ?? ''),
 		keyRecipe: digestOrEmpty(key === null ? '' : unevaluated.idempotencyKey),
 	};
+	const what = digests.recipe || digests.request;
+	const lock = key ?? JSON.stringify([runIndex, outputName(job), what]);
+	return { job, digests, key, fields: requestFields(job), lock };
 }
 
 /**
@@ -43,23 +43,24 @@ export function orderDigests(
  *
  * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
  */
-export function headerOf(owner: Array<string | number>, failures: number, request: string): string {
-	return digest(JSON.stringify([...owner, failures, request]));
+export function headerOf(
+	owner: Array<string | number>,
+	failures: number,
+	{ request, model }: Pick<RequestFields, 'request' | 'model'>,
+): string {
+	return digest(JSON.stringify([...owner, failures, request, model]));
 }
 
 /**
- * True if all digests are equal. The recipes count, too: n8n may evaluate parallel tool calls with the arguments of the
- * first one, so that only their recipes differ.
+ * True if an output that has paid for one order may not pay for the other. In a retry, expressions may return other values,
+ * such as a random seed, or the user may have changed them for other items: only what differs both before and after
+ * evaluation is another request, or another idempotency key. A key that was added or removed changes nothing.
  */
 export function isSame(one: OrderDigests, other: OrderDigests): boolean {
-	const names = ['request', 'recipe', 'key', 'keyRecipe'] as const;
-	return names.every((name) => one[name] === other[name]);
-}
-
-/** Two idempotency keys differ only if both their values and their expressions do. A missing key matches any key. */
-export function mayHaveSameKey(one: OrderDigests, other: OrderDigests): boolean {
-	if (one.key === '' || other.key === '') return true;
-	return one.key === other.key || (one.keyRecipe !== '' && one.keyRecipe === other.keyRecipe);
+	const isEqual = (name: keyof OrderDigests) => one[name] !== '' && one[name] === other[name];
+	const hasKeys = one.key !== '' && other.key !== '';
+	if (hasKeys && !isEqual('key') && !isEqual('keyRecipe')) return false;
+	return one.request === other.request || isEqual('recipe');
 }
 
 function digestOrEmpty(text: string): string {

@@ -126,13 +126,14 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
+	 * @param build builds its request
 	 * @returns `null` if another execution was first: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
-	async create(order: Order, request: CreateRequest): Promise<Generation | null> {
+	async create(order: Order, build: () => Promise<CreateRequest>): Promise<Generation | null> {
 		const { clock, random, halt, journal, slots, debug } = this.ports;
 		const sending: Sending = {
-			...{ order, request },
+			...{ order, request: await build() },
 			ticket: slots.ticket(),
 			heldSince: null,
 			lease: null,

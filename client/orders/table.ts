@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { CreateRequest } from '../api/client';
+import type { CreateJob } from '../jobs/job';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 
 /** Name of the table that outlives the execution, in the project of the workflow. */
@@ -154,24 +154,21 @@ function storable(text: string, most: number, ending = ''): string {
 
 export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
 
-/** Returns the fields of a row that describe a request. */
-export function requestFields(request: CreateRequest): RequestFields {
-	const { type, body } = request;
-	const { model, prompt } = body as { model?: unknown; prompt?: unknown };
+/** Returns the fields of a row that describe a job's request. `model`: a fallback model that is sent instead. */
+export function requestFields(
+	{ digest: request, draft }: CreateJob,
+	model?: string,
+): RequestFields {
+	const asked = draft.body as { model?: unknown; prompt?: unknown };
 	return {
-		type,
-		model: String(model ?? ''),
-		prompt: storable(String(prompt ?? ''), LONGEST_PROMPT),
-		request: digestOf(request),
+		type: draft.type,
+		model: model ?? String(asked.model ?? ''),
+		prompt: storable(String(asked.prompt ?? ''), LONGEST_PROMPT),
+		request,
 	};
 }
 
 /** Returns a short digest of a text. */
 export function digest(text: string): string {
 	return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/** Returns a digest that identifies a creating request. */
-export function digestOf({ type, body }: CreateRequest): string {
-	return digest(JSON.stringify([type, body]));
 }

@@ -44,7 +44,7 @@ export interface SharedByJobs {
 
 /** One job, from its order or id to the end of its generation. */
 export class JobRun {
-	/** `null` before the request is built, and for jobs that create nothing. */
+	/** What the job asks for; `null` if it creates nothing, or before it is needed. */
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
@@ -60,9 +60,9 @@ export class JobRun {
 
 	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
 	get known(): KnownGeneration | null {
-		const { job, order, shared, watch } = this;
+		const { job, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
-		if (job.kind === 'create') return created(shared.journal.paidBy(job, order));
+		if (job.kind === 'create') return created(shared.journal.paidBy(this.orderOf(job)));
 		const { id, row } = job;
 		return shared.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
 	}
@@ -156,9 +156,9 @@ export class JobRun {
 
 	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
-		const { job, order, shared } = this;
+		const { job, shared } = this;
 		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
-		return order === null ? error : shared.journal.explain(order, error);
+		return shared.journal.explain(this.orderOf(job), error);
 	}
 
 	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
@@ -172,40 +172,41 @@ export class JobRun {
 	 * is added to that, and cannot replace it.
 	 */
 	outcomeOf<T>(thrown: unknown): Outcome<T> {
-		const { job, known, order, shared } = this;
+		const { job, known, shared } = this;
 		const outcome = thrownOutcome<T>(this.withEarlierTries(thrown), known);
 		if (job.kind !== 'create' || known !== null) return outcome;
 		const error = outcome.kind === 'error' ? outcome.error : null;
-		const unresolved = shared.journal.unresolved(job, order);
+		const unresolved = shared.journal.unresolved(this.orderOf(job));
 		if (unresolved === null || (error?.charge ?? 'none') !== 'none') return outcome;
 		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
 	}
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
-		const { journal } = this.shared;
-		const request = await job.request();
-		const order = (this.order ??= journal.order(job, request));
-		const model = this.fallback;
-		const sent = model === null ? request : withModel(request, model);
-		if (model !== null) order.fields = requestFields(sent);
-		const { pauses } = this.shared;
+		const { journal, pauses } = this.shared;
+		const order = this.orderOf(job);
+		const model = this.fallback ?? undefined;
+		order.fields = requestFields(job, model);
+		const build = async () => {
+			const request = await job.request();
+			return model === undefined ? request : withModel(request, model);
+		};
 		const locked = pauses.begin(Infinity);
 		const obtain = async () => {
 			locked();
-			await this.findOrCreate(order, sent);
+			await this.findOrCreate(order, build);
 		};
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 		await withLock(journal.shared, order.lock, obtain);
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
-	private async findOrCreate(order: Order, request: CreateRequest): Promise<void> {
+	private async findOrCreate(order: Order, build: () => Promise<CreateRequest>): Promise<void> {
 		const { clock, startedAt, submission, watcher } = this.shared;
 		const { timeoutMs, countsFromStart } = order.job;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
-			const made = earlierId === null ? await submission.create(order, request) : null;
+			const made = earlierId === null ? await submission.create(order, build) : null;
 			const id = earlierId ?? made?.item.id;
 			// Another execution was first, or the row has changed. The next read returns the result, or waits for it.
 			if (id === undefined) continue;
@@ -230,6 +231,10 @@ export class JobRun {
 			}
 			this.watch = null;
 		}
+	}
+
+	private orderOf(job: CreateJob): Order {
+		return (this.order ??= this.shared.journal.order(job));
 	}
 
 	/** Stores the last known state of an order's generation. */

@@ -12,7 +12,7 @@ import { creating } from '../support/step';
 /** The order of an item, in a journal that is kept with the execution. */
 function orderIn(given: Parameters<typeof contextOf>[0]) {
 	const journal = journalOf(contextOf(given).step);
-	const order = journal.order(creating('A cat'), { type: 'image', body: { prompt: 'A cat' } });
+	const order = journal.order(creating('A cat'));
 	return {
 		state: () => journal.known(order).state,
 		claim: async () => (await journal.claim(order))?.header,

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../../client/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
 import { Journal, type StoredOrder, type StoredOrders } from '../../client/orders/journal';
+import { digest } from '../../client/orders/table';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { Outcome } from '../../client/jobs/outcome';
 import {
@@ -9,7 +10,7 @@ import {
 	type PipelineResult,
 	type PipelineSettings,
 } from '../../client/step/pipeline';
-import { ServiceClient } from '../../client/api/client';
+import { ServiceClient, type CreateRequest } from '../../client/api/client';
 import { FakeService } from './fake-service';
 import { VirtualTime } from './virtual-time';
 
@@ -22,10 +23,16 @@ export function creating(prompt: string, itemIndex = 0, changes: CreateChanges =
 		kind: 'create',
 		itemIndex,
 		onUncertainCharge: 'error',
-		request: async () => ({ type: 'image', body: { model: 'aurora-image-1', prompt } }),
+		...requesting({ type: 'image', body: { model: 'aurora-image-1', prompt } }),
 		...forTests,
 		...changes,
 	};
+}
+
+/** Returns the fields of a job that sends this request. */
+export function requesting(draft: CreateRequest) {
+	const request = async () => await Promise.resolve(draft);
+	return { digest: digest(JSON.stringify(draft)), draft, request };
 }
 
 /** Returns a job that waits for an existing generation. */

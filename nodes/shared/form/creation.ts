@@ -1,8 +1,10 @@
 import { numbered } from '../../../client/jobs/job';
 import type { CreateRequest } from '../../../client/api/client';
 import type { GenerationType } from '../../../client/api/generation';
+import { digest } from '../../../client/orders/table';
+import { runsAsTool } from '../execution';
 import { additionalFields, withAdditionalFields } from './additional-fields';
-import { integer, integerWithin, isObject, isSet, requiredText } from './checks';
+import { integer, integerWithin, isObject, isSet, requiredText, toText } from './checks';
 import { MOST_OUTPUTS } from './fields';
 import { collection, type Form } from './form';
 import { requireIncludeOption } from './include-option';
@@ -80,7 +82,8 @@ export function creationPlans(
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
-		digest: asked,
+		// n8n may evaluate parallel calls of an agent with the arguments of the first one.
+		digest: runsAsTool(step) ? digest(toText([asked, step.items[itemIndex].json])) : asked,
 		recipe: () => recipeOf(step, itemIndex, [...sent, 'options.additionalFields']),
 		wait,
 		readiness: choiceOf(runOptions, 'readiness'),

@@ -56,7 +56,7 @@ function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
 
 /** The model of all requests, if it is the same one. */
 function modelOf(jobs: Job[]): string | null {
-	const bodies = jobs.map((job) => (job.kind === 'create' ? (job.draft?.body ?? {}) : {}));
+	const bodies = jobs.map((job) => (job.kind === 'create' ? job.draft.body : {}));
 	return onlyOne(bodies.map((body) => ('model' in body ? String(body.model) : null)));
 }
 

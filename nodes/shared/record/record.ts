@@ -78,7 +78,7 @@ export async function recordUnreturned(
 	await toResult(async () => {
 		const rows = missing.map(({ job, generation: { id, status, model } }) => ({
 			...newRow(...ownerAndKey(step, record && keyOf(job))),
-			...(job.draft && requestFields(job.draft)),
+			...requestFields(job),
 			...(model && { model }),
 			generation_id: id,
 			status: status ?? '',

@@ -180,10 +180,8 @@ export function unsentErrors(
 	itemIndex: number,
 ): GenerationError[] {
 	const errors = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) => {
-		const output = { itemIndex, outputIndex };
-		const paid = journal.paidBy(output, null);
+		const { paid, unresolved } = journal.left({ itemIndex, outputIndex });
 		if (paid !== null) return errorOfJob(error, created(paid));
-		const unresolved = journal.unresolved(output, null);
 		return unresolved && uncertainCharge(errorOfJob(error, null), unresolved);
 	}).filter((one) => one !== null);
 	return errors.length > 0 ? errors : [errorOfJob(error, null)];

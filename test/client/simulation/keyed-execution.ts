@@ -7,6 +7,7 @@ import { runPipeline, type PipelineResult } from '../../../client/step/pipeline'
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
+import { requesting } from '../../support/step';
 import { breakages } from './faults';
 import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
@@ -269,7 +270,7 @@ export class KeyedExecution {
 		return {
 			kind: 'create',
 			itemIndex,
-			request: async () => await Promise.resolve({ type: 'image', body }),
+			...requesting({ type: 'image', body }),
 			...(key !== null && { idempotencyKey: String(key) }),
 			wait: true,
 			readiness: 'status',

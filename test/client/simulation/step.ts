@@ -6,6 +6,7 @@ import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
 import type { CreateJob } from '../../../client/jobs/job';
 import { InvalidInputError } from '../../../nodes/shared/form/checks';
+import { requesting } from '../../support/step';
 import { brokenDownload } from './faults';
 import { sabotaged } from './sabotage';
 import type { Try } from './schedule';
@@ -85,6 +86,7 @@ function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): CreateJo
 		kind: 'create' as const,
 		...world.outputOf(item),
 		readiness,
+		...requesting(world.requestOf(item)),
 		request: async () => {
 			if (brokenItems.includes(item)) throw new InvalidInputError('An input is gone', '');
 			if (buildMs > 0) await world.time.sleep(buildMs);

@@ -1,6 +1,6 @@
 import { refusal } from '../../support/answers';
-import { refused } from '../../support/fake-service';
-import { batch, creating, errorIn, inShort, Step } from '../../support/step';
+import { answerLost, refused } from '../../support/fake-service';
+import { batch, creating, errorIn, inShort, requesting, Step } from '../../support/step';
 
 interface Asked {
 	item?: number;
@@ -16,7 +16,7 @@ interface Asked {
 function asking({ item = 3, prompt = 'a cat', seed, recipe = '', key, expression = '' }: Asked) {
 	const body = { model: 'aurora-image-1', prompt, ...(seed !== undefined && { seed }) };
 	return creating(prompt, item, {
-		request: async () => await Promise.resolve({ type: 'image', body }),
+		...requesting({ type: 'image', body }),
 		recipe: () => ({ request: recipe, idempotencyKey: expression }),
 		idempotencyKey: key ?? null,
 	});
@@ -70,17 +70,23 @@ describe('an item of a later attempt', () => {
 		expect(JSON.stringify(step.kept)).not.toContain('cat');
 	});
 
-	it('is told of its newest generation that has not failed, even if its request cannot be built', async () => {
+	it('reads no file for a generation that exists, so one that is gone does not fail it', async () => {
+		const step = new Step();
+		await step.run(batch(2, { wait: false }));
+		const unreadable = async () => await Promise.reject(new Error('No such file'));
+		const { outcomes } = await step.runAgain(batch(2, { request: unreadable }));
+		expect(outcomes.map(inShort)).toEqual([1, 2].map((n) => `completed generation-${n}`));
+	});
+
+	it('reads no file for a request that may have been charged', async () => {
 		const step = new Step({ stopOnError: false });
-		const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
-		const known = async () =>
-			inShort((await step.runAgain([{ ...asking({}), request: unbuilt }])).outcomes[0]);
-		await step.run([asking({})]);
-		step.fake.failure = (prompt) => (prompt === 'a fox' ? 'out of paint' : undefined);
-		await step.runAgain([asking({ prompt: 'a dog' })]);
-		expect(await known()).toContain('generation-2');
-		await step.runAgain([asking({ prompt: 'a fox' })]);
-		expect(await known()).toContain('generation-2');
+		step.fake.order('p0', answerLost);
+		await step.run(batch(1));
+		let reads = 0;
+		const [job] = batch(1);
+		const request = async () => (reads++, await job.request());
+		const { outcomes } = await step.runAgain([{ ...job, request }]);
+		expect([...outcomes.map(inShort), reads]).toEqual(['uncertain_charge', 0]);
 	});
 });
 
@@ -166,14 +172,9 @@ describe('a later attempt', () => {
 		const step = new Step({ maxConcurrent: 1, stopOnError: false });
 		await step.run(batch(3, { wait: false }));
 		step.settings.stopOnError = true;
-		const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
-		const [first, second, third] = batch(3);
-		const { outcomes } = await step.runAgain([{ ...first, request: unbuilt }, second, third]);
-		expect(errorIn(outcomes[0])).toMatchObject({
-			message: 'No such file',
-			charge: 'paid',
-			generation: { id: 'generation-1' },
-		});
+		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
+		const { outcomes } = await step.runAgain(batch(3));
+		expect(errorIn(outcomes[0])).toMatchObject({ charge: 'paid' });
 		expect(outcomes.slice(1).map(inShort)).toEqual([
 			'stopped generation-2',
 			'stopped generation-3',

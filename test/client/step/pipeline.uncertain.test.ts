@@ -83,6 +83,9 @@ describe('a request whose response was lost', () => {
 
 describe('an item whose response an earlier attempt has lost stays uncertain', () => {
 	const unbuilt = async () => await Promise.reject(new TypeError('No such file'));
+	const failsFirst = (_: Step, jobs: CreateJob[]) => {
+		jobs[0] = creating('another boat', 0, { request: unbuilt });
+	};
 	/** Loses the response of `p1` in the first attempt. Returns the outcome of `p1` in the second one. */
 	async function later(prepare: (step: Step, jobs: CreateJob[]) => void) {
 		const step = new Step({ maxConcurrent: 1 });
@@ -97,7 +100,7 @@ describe('an item whose response an earlier attempt has lost stays uncertain', (
 	it.each<[string, (step: Step, jobs: CreateJob[]) => void]>([
 		['its file cannot be read', (_, jobs) => (jobs[1].request = unbuilt)],
 		['the user stops the step', ({ cancel }) => cancel.abort()],
-		['another item fails first, with On Error = Stop', (_, jobs) => (jobs[0].request = unbuilt)],
+		['another item fails first, with On Error = Stop', failsFirst],
 	])('if %s', async (_, prepare) => {
 		const { outcome, sent } = await later(prepare);
 		expect(errorIn(outcome)).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });

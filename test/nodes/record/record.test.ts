@@ -50,10 +50,6 @@ function beside({ refuses = () => false, rows = [], cancel }: World) {
 const a = creating('A boat', 0, { idempotencyKey: 'a' });
 const stored = () => new Journal({}, 0);
 
-async function orderIn(journal: TableJournal) {
-	return journal.order(a, await a.request());
-}
-
 it('no two steps have the same writer, in any execution', async () => {
 	const refuses = (operation: string) => operation === 'insert';
 	const writers: unknown[] = [];
@@ -61,8 +57,9 @@ it('no two steps have the same writer, in any execution', async () => {
 	jest.spyOn(wallClock, 'sleep').mockResolvedValue();
 	for (const one of [beside({ refuses, cancel }), beside({ refuses, cancel })]) {
 		const journal = (await openRecord(one.step, stored(), [a])) as TableJournal;
-		const order = await orderIn(journal);
-		await expect(journal.claim(order)).rejects.toMatchObject({ code: 'record_unavailable' });
+		await expect(journal.claim(journal.order(a))).rejects.toMatchObject({
+			code: 'record_unavailable',
+		});
 		await journal.close();
 		writers.push(...one.writers);
 	}
@@ -80,8 +77,7 @@ it('a stop ends the wait for another execution', async () => {
 	const waiting = async () => {
 		const journal = (await openRecord(step, stored(), [a])) as TableJournal;
 		time.at(5000, () => stop.abort());
-		const order = await orderIn(journal);
-		await expect(journal.read(order, stop.signal)).rejects.toThrow(CancelledError);
+		await expect(journal.read(journal.order(a), stop.signal)).rejects.toThrow(CancelledError);
 		expect(time.now()).toBe(5000);
 		await journal.close();
 	};
