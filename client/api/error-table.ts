@@ -248,6 +248,7 @@ export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
 	invalid_input: 'configuration-invalid',
 	balance_below_minimum: 'quota-exhausted',
 	generation_limit_reached: 'quota-exhausted',
+	credit_limit_reached: 'quota-exhausted',
 	connection_failed: 'temporarily-unavailable',
 	connection_lost: 'temporarily-unavailable',
 	invalid_base_url: 'configuration-invalid',

@@ -3,15 +3,27 @@ import { GenerationError } from '../api/errors';
 import { raceAbort, toResult } from '../async';
 import type { StepGate } from './slot-pool';
 import type { Clock } from '../ports';
-import { amount } from '../text';
+import { amount, sentences } from '../text';
+
+/** What a step has spent. Prices are not known in advance: they are differences of the balance. */
+export interface Spent {
+	/** Creating requests that were charged or may have been. */
+	requests: number;
+	credits: number;
+	/** The highest price of a generation, in credits; 0 while none is known. */
+	price: number;
+}
+
+export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {
 	maxNewGenerations?: number | null;
-	/** Requests of earlier attempts of the step, or before a sleep, that were charged or may have been. Default: 0. */
-	spentBefore?: number;
-	/** Credits below which the step creates nothing more. */
+	maxCredits?: number | null;
+	/** The balance below which the step creates nothing more, in credits. */
 	minimumBalance?: number | null;
+	/** What earlier attempts of the step have spent, or the batch before a sleep. Default: nothing. */
+	spentBefore?: Spent;
 }
 
 interface SpendPorts {
@@ -21,33 +33,55 @@ interface SpendPorts {
 	balance?: () => Promise<number | null>;
 }
 
+/** True if a limit is in credits. */
+export function limitsCredits({ maxCredits, minimumBalance }: SpendLimits): boolean {
+	return (maxCredits ?? minimumBalance ?? null) !== null;
+}
+
+/** True if a step may stop creating because of a limit. */
+export function isLimited(limits: SpendLimits): boolean {
+	return limitsCredits(limits) || (limits.maxNewGenerations ?? null) !== null;
+}
+
+/** Other work on the account changes the balance, so a reading is used for this long. */
 const BALANCE_INTERVAL_MS = 1_000;
+/** How many times the highest price seen another generation may cost without exceeding a limit by more than its price. */
+const PRICE_RANGE = 50;
 
 /**
- * The spending limits of a step. Every creating request is admitted here first, and then reported as charged or not.
+ * The spending limits of a step. An item is admitted first, and settled once it is no longer sent. With a limit in
+ * credits, each of its requests is measured: the first one goes alone, and the balance after it tells its price.
  * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
 	balanceBefore: number | null = null;
-	/** Requests that were charged or may have been, with those of `spentBefore` and those in flight. */
-	spent: number;
+	/** Includes `spentBefore`, and the requests in flight. */
+	readonly spent: Spent;
+	/** Number of items that were admitted and not settled. */
+	private admitted = 0;
+	/** Number of measured requests in flight. */
 	private inFlight = 0;
-	/** Resume the requests that wait for the result of another one. */
-	private readonly waiting: Array<() => void> = [];
-	private reading: Promise<void> | null = null;
+	/** Number of requests that the balance may not contain yet. */
+	private unread = 0;
+	/** Number of requests since `base`, the last balance without a request in flight. */
+	private sinceBase = 0;
+	private base = 0;
+	private balance = 0;
 	private readAt: number | null = null;
+	private reading: Promise<void> | null = null;
+	/** Resume the items that wait for the result of another one. */
+	private readonly waiting: Array<() => void> = [];
+	private readonly isMeasuring: boolean;
+	readonly isLimited: boolean;
 
 	constructor(
 		private readonly limits: SpendLimits,
 		private readonly ports: SpendPorts,
 	) {
-		this.spent = limits.spentBefore ?? 0;
-	}
-
-	/** True if the step may stop creating because of a limit. */
-	get isLimited(): boolean {
-		return (this.limits.maxNewGenerations ?? this.limits.minimumBalance ?? null) !== null;
+		this.spent = { ...(limits.spentBefore ?? NOTHING_SPENT) };
+		this.isMeasuring = limitsCredits(limits);
+		this.isLimited = isLimited(limits);
 	}
 
 	/** How many items wait for the results of others. */
@@ -56,66 +90,164 @@ export class SpendGuard {
 	}
 
 	/**
-	 * Waits until an item may send creating requests. The caller then calls `report` once. An item that is sent again keeps
+	 * Waits until an item may send creating requests. The caller then calls `settle` once. An item that is sent again keeps
 	 * its place, so that a limit leaves out the last items. Throws as `gate.requireOpen`.
 	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
 		gate.requireOpen();
-		while (this.spent >= most) {
-			if (this.inFlight === 0) throw gate.close(limitReached(most));
-			const woken = new Promise<void>((resolve) => this.waiting.push(resolve));
-			await raceAbort(gate.closed, woken);
-			gate.requireOpen();
+		while (this.spent.requests >= most) {
+			if (this.admitted === 0) throw gate.close(limitReached(most));
+			await this.result(gate);
 		}
-		this.spent++;
+		this.spent.requests++;
+		this.admitted++;
+	}
+
+	/** Ends the place of an admitted item. `mayBeCharged`: false only if it was certainly not charged, and is not sent again. */
+	settle(mayBeCharged: boolean): void {
+		this.admitted--;
+		if (!mayBeCharged) this.spent.requests--;
+		this.wake();
+	}
+
+	/** Waits until the balance was read, and the limits allow another request. Throws as `gate.requireOpen`. */
+	async ready(gate: StepGate): Promise<void> {
+		while (!this.isReady) {
+			gate.requireOpen();
+			if (this.mustRead) this.read(gate);
+			// All items wait in the same way, so that they keep their order.
+			if (this.reading) await raceAbort(gate.closed, this.reading);
+			else if (this.inFlight > 0) await this.result(gate);
+			else throw gate.close(this.creditsReached());
+		}
+		gate.requireOpen();
+	}
+
+	/** Begins a request, which `end` ends. Returns false if the item has to wait for `ready` again. */
+	begin(): boolean {
+		if (!this.isReady) return false;
 		this.inFlight++;
+		this.unread++;
+		this.sinceBase++;
+		return true;
 	}
 
-	/** Waits until the balance allows a request. Throws as `gate.requireOpen`. */
-	async requireBalance(gate: StepGate): Promise<void> {
-		// An item that waits for the first reading keeps its place before later ones.
-		if (this.reading === null && this.readAt !== null && this.isBalanceFresh) return;
-		gate.requireOpen();
-		this.reading ??= this.check(gate).finally(() => (this.reading = null));
-		await raceAbort(gate.closed, this.reading);
-		gate.requireOpen();
-	}
-
-	/** Records the result of an admitted item: false only if it was certainly not charged, and is not sent again. */
-	report(mayBeCharged: boolean): void {
+	/** Ends a request. `mayBeCharged`: false if it was not sent, or certainly not charged. */
+	end(mayBeCharged: boolean): void {
 		this.inFlight--;
-		if (!mayBeCharged) this.spent--;
+		if (!mayBeCharged) {
+			this.unread--;
+			this.sinceBase--;
+		}
+		// At once, so that the difference contains as little of other work as possible.
+		if (this.isMeasuring && this.inFlight === 0 && this.unread > 0) this.read(null);
+		this.wake();
+	}
+
+	/** Waits for the last balance, unless the signal aborts: requests without a balance count at the highest price. */
+	async close(halt: AbortSignal): Promise<void> {
+		if (this.reading)
+			await toResult(async () => await raceAbort(halt, this.reading as Promise<void>));
+		if (this.isMeasuring) this.spent.credits += this.unread * this.spent.price;
+	}
+
+	private get isReady(): boolean {
+		return this.reading === null && !this.mustRead && this.room > 0;
+	}
+
+	private get mustRead(): boolean {
+		if (this.readAt === null) return this.isMeasuring || this.ports.balance !== undefined;
+		if (!this.isMeasuring) return false;
+		if (this.inFlight === 0 && this.unread > 0) return true;
+		if (this.room <= 0 && this.inFlight > 0) return this.unread > this.inFlight;
+		return this.ports.clock.now() - this.readAt >= BALANCE_INTERVAL_MS;
+	}
+
+	/** How many more requests may be in flight. Far from the limit, none has to wait for the price of another one. */
+	private get room(): number {
+		if (!this.isMeasuring) return Infinity;
+		const { rest } = this;
+		const { price } = this.spent;
+		if (rest <= 0 || rest < price) return 0;
+		return (price === 0 ? 1 : 1 + Math.floor(rest / (PRICE_RANGE * price))) - this.unread;
+	}
+
+	/** Credits that may still be spent, by the last balance. */
+	private get rest(): number {
+		const { maxCredits, minimumBalance } = this.limits;
+		const spent = this.spent.credits + this.base - this.balance;
+		return Math.min((maxCredits ?? Infinity) - spent, this.balance - (minimumBalance ?? -Infinity));
+	}
+
+	/** Waits until a request or an item has ended. Throws as `gate.requireOpen`. */
+	private async result(gate: StepGate): Promise<void> {
+		await raceAbort(gate.closed, new Promise<void>((resolve) => this.waiting.push(resolve)));
+		gate.requireOpen();
+	}
+
+	private wake(): void {
 		this.waiting.splice(0).forEach((resume) => resume());
 	}
 
-	/** True unless a minimum is set, and the balance was read too long ago. */
-	get isBalanceFresh(): boolean {
-		if ((this.limits.minimumBalance ?? null) === null) return true;
-		const age = this.ports.clock.now() - (this.readAt ?? -Infinity);
-		// Negative if the clock was set back.
-		return age >= 0 && age < BALANCE_INTERVAL_MS;
+	/** Starts to read the balance. @param gate is closed if that fails; `null`: the next item reads it again */
+	private read(gate: StepGate | null): void {
+		this.reading ??= this.readOnce(gate).finally(() => (this.reading = null));
 	}
 
-	/** Reads the balance: only once for the hint, but repeatedly if there is a minimum. */
-	private async check(gate: StepGate): Promise<void> {
+	private async readOnce(gate: StepGate | null): Promise<void> {
 		const { clock, service, balance: balanceForHint } = this.ports;
-		const { minimumBalance: minimum = null } = this.limits;
-		if (minimum === null) {
+		if (!this.isMeasuring) {
 			this.readAt = clock.now();
-			if (!balanceForHint) return;
-			this.balanceBefore = await balanceForHint();
+			this.balanceBefore = (await balanceForHint?.()) ?? null;
 			return;
 		}
+		const { inFlight, unread } = this;
 		const read = await toResult(async () => await service.balance());
-		if (!read.ok) {
-			throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
+		if (read.ok) return this.take(read.value.balance, inFlight, unread - inFlight);
+		if (gate === null) return;
+		throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
+	}
+
+	/**
+	 * @param inFlight number of requests in flight when the balance was read
+	 * @param ended number of requests that had ended by then since the last reading
+	 */
+	private take(balance: number, inFlight: number, ended: number): void {
+		const { spent } = this;
+		this.readAt = this.ports.clock.now();
+		this.balance = balance;
+		this.unread -= ended;
+		if (this.balanceBefore === null) this.base = this.balanceBefore = balance;
+		if (inFlight > 0) return;
+		const difference = this.base - balance;
+		if (this.sinceBase === 1) spent.price = Math.max(spent.price, difference);
+		// Without a difference, a refund may hide the price. Without a request, only other work has changed the balance.
+		const hidden = this.sinceBase * spent.price;
+		if (this.sinceBase > 0) spent.credits += difference > 0 ? difference : hidden;
+		this.base = balance;
+		this.sinceBase = 0;
+	}
+
+	private creditsReached(): GenerationError {
+		const { maxCredits: most = null, minimumBalance: minimum = null } = this.limits;
+		const { credits, price } = this.spent;
+		const next = price > 0 ? `, and the next generation may cost up to ${amount(price)}` : '';
+		if (most !== null && most - credits <= this.rest) {
+			return beyondLimit(
+				`The limit of ${amount(most)} credits is reached: ${amount(credits)} are spent${next}`,
+				'credit_limit_reached',
+				TO_CREATE_THE_REST,
+			);
 		}
-		const { balance } = read.value;
-		this.readAt = clock.now();
-		this.balanceBefore ??= balance;
-		if (balance >= minimum) return;
-		gate.close(balanceBelow(balance, minimum, 'Stop Below Balance').with({ skipped: true }));
+		const below = balanceBelow(this.balance, minimum ?? 0, 'Stop Below Balance');
+		const advice = sentences(below.description, TO_CREATE_THE_REST);
+		if (this.balance < (minimum ?? 0)) return below.with({ description: advice, skipped: true });
+		return beyondLimit(
+			`${amount(this.balance)} credits are left, your minimum is ${amount(minimum ?? 0)}${next}`,
+			below.code,
+			advice,
+		);
 	}
 }
 
@@ -125,19 +257,29 @@ function notRead(error: GenerationError): GenerationError {
 	return error.with({ title, retry: 'never', skipped: true });
 }
 
-const LIMIT_REACHED = 'generation_limit_reached';
+const TO_CREATE_THE_REST =
+	'Run the workflow again to create the rest: items with an Idempotency Key are reused at no charge. Without one, run only the remaining items, because a new run is charged for all.';
 
-/** True for the error of an item beyond `maxNewGenerations`. It does not end a step: the user asked for that many. */
+const BEYOND_LIMIT = new Set([
+	'generation_limit_reached',
+	'credit_limit_reached',
+	'balance_below_minimum',
+]);
+
+/** True for the error of an item beyond a spending limit. It does not end a step: the user asked for that many. */
 export function isBeyondLimit({ code }: Pick<GenerationError, 'code'>): boolean {
-	return code === LIMIT_REACHED;
+	return BEYOND_LIMIT.has(code);
+}
+
+function beyondLimit(title: string, code: string, description: string): GenerationError {
+	return new GenerationError({ title, description, code, skipped: true });
 }
 
 function limitReached(limit: number): GenerationError {
-	return new GenerationError({
-		title: `The limit of ${amount(limit)} new ${limit === 1 ? 'generation' : 'generations'} is reached`,
-		description:
-			'Run the workflow again to create the rest: items with an Idempotency Key are reused at no charge. Without one, run only the remaining items, because a new run is charged for all.',
-		code: LIMIT_REACHED,
-		skipped: true,
-	});
+	const generations = limit === 1 ? 'generation' : 'generations';
+	return beyondLimit(
+		`The limit of ${amount(limit)} new ${generations} is reached`,
+		'generation_limit_reached',
+		TO_CREATE_THE_REST,
+	);
 }

@@ -206,12 +206,14 @@ export class Submission {
 		});
 		if (sent.ok) {
 			const made = sent.value;
+			guard.end(made !== null);
 			this.settle(sending, made !== null);
 			permit(made === null ? 'unused' : 'granted');
 			if (made !== null) this.store(sending, made);
 			return made;
 		}
 		const { error } = sent;
+		guard.end(!isUncharged(error));
 		if (!isUncharged(error)) this.settle(sending, true);
 		const refusal = error instanceof GenerationError ? error : null;
 		// The hint of a full account is for items without a slot.
@@ -224,13 +226,13 @@ export class Submission {
 
 	/** Ends the place of an item in the spending limit. */
 	private settle(sending: Sending, mayBeCharged: boolean): void {
-		if (sending.isAdmitted) this.ports.guard.report(mayBeCharged);
+		if (sending.isAdmitted) this.ports.guard.settle(mayBeCharged);
 		sending.isAdmitted = false;
 	}
 
 	/**
-	 * Waits until the item may send a request: not before the time that the service has named, while the balance allows it,
-	 * and when a slot may be free. The slot comes last: one that is free is not held meanwhile.
+	 * Waits until the item may send a request: not before the time that the service has named, while the spending limits
+	 * allow it, and when a slot may be free. The slot comes last: one that is free is not held meanwhile.
 	 */
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
@@ -246,13 +248,13 @@ export class Submission {
 				await this.pause(sending, hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
-			await guard.requireBalance(gate);
+			await guard.ready(gate);
 			const waitsSince = clock.now();
 			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
 			// The wait for a slot has its own timeout.
 			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
 			const isLate = this.isLate(order);
-			if (hold.leftMs === 0 && !isLate && guard.isBalanceFresh) return permit;
+			if (hold.leftMs === 0 && !isLate && guard.begin()) return permit;
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}

@@ -3,6 +3,7 @@ import type { Row } from '../jobs/row';
 import { hasId } from '../orders/table';
 import type { TableJournal } from '../orders/table-journal';
 import type { PipelineResult } from './pipeline';
+import type { Spent } from '../orders/spend-guard';
 import type { Clock } from '../ports';
 import { Shift } from './shift';
 import { planWave, unwrittenRows, type WaveState } from './wave-plan';
@@ -19,12 +20,12 @@ interface WavePorts {
 	 * Runs jobs in the pipeline.
 	 *
 	 * @param shift ends the run when nothing is due soon; not set if the wave cannot rest
-	 * @param spentBefore creating requests of earlier waves that were charged, or may have been
+	 * @param spentBefore what earlier waves have spent
 	 */
 	run: (
 		jobs: Job[],
 		record: TableJournal | null,
-		terms: { shift?: Shift; spentBefore: number },
+		terms: { shift?: Shift; spentBefore: Spent },
 	) => Promise<PipelineResult<unknown>>;
 }
 

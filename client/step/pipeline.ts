@@ -5,7 +5,7 @@ import type { Shift } from './shift';
 import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
-import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
+import { isBeyondLimit, SpendGuard, type SpendLimits, type Spent } from '../orders/spend-guard';
 import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
 import { Submission, type SubmissionStats } from '../orders/submission';
@@ -60,8 +60,8 @@ export interface PipelineSettings extends SpendLimits {
 
 /** Counters for the step's summary. */
 export interface PipelineStats extends SubmissionStats {
-	/** Creating requests that were charged or may have been, including `spentBefore`. */
-	spent: number;
+	/** Includes `spentBefore`. */
+	spent: Spent;
 	/** Number of status requests that were sent. */
 	statusRequests: number;
 	/** Milliseconds during which the step waited for free slots. */
@@ -123,7 +123,7 @@ class Pipeline<T> {
 	) {
 		const halt = this.halt.signal;
 		this.guard = new SpendGuard(settings, ports);
-		if (this.guard.spent > 0) ports.service.confirmBaseUrl();
+		if (this.guard.spent.requests > 0) ports.service.confirmBaseUrl();
 		const now = ports.clock.now();
 		const mayRest = ports.shift !== undefined;
 		const pauses = new Pauses();
@@ -158,6 +158,7 @@ class Pipeline<T> {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
 			await Promise.all(this.finishing);
+			await this.guard.close(this.halt.signal);
 		} finally {
 			forget();
 			ended.abort();

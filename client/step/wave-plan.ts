@@ -1,6 +1,7 @@
 import type { CollectJob, CreateJob, Job, KeyedJob, Tried } from '../jobs/job';
 import type { Row } from '../jobs/row';
 import { hasId, isLive, newRow, rowsInForce, storedKey } from '../orders/table';
+import type { Spent } from '../orders/spend-guard';
 import type { GenerationErrorFields } from '../api/errors';
 
 /** One wave of a sleeping batch runs the same items again: it collects what has ended, and fills free slots. */
@@ -35,8 +36,8 @@ export type ItemStates = Record<number, ItemState>;
 /** What the waves of a batch tell each other. A wave reports only what it has changed in the items. */
 export interface WaveState {
 	items: ItemStates;
-	/** Number of creating requests of the batch that were charged, or may have been. */
-	spent: number;
+	/** What the batch has spent. */
+	spent: Spent;
 	/** How many of these were sent again for the same row, after a lost response. */
 	resubmitted: number;
 	/** Ids of failed generations that the waves have reacted to. The table may not have taken their status. */
@@ -61,8 +62,8 @@ export interface WavePlan {
 	sources: CreateJob[];
 	/** Number of jobs that have not ended. */
 	left: number;
-	/** Creating requests of earlier waves that were charged, or may have been. */
-	spentBefore: number;
+	/** What earlier waves have spent. */
+	spentBefore: Spent;
 	/** The rows that are still not in the table, by index of their item. */
 	missing: Record<number, Row>;
 	/** Items that reuse a completed generation, and so have no job. */
@@ -142,11 +143,16 @@ export function planWave(
 		jobs: [...collected, ...others],
 		sources: [...running, ...others],
 		left: left.length,
-		// A wave that died reported none of its requests, but the record has them.
-		spentBefore: Math.max(spent, all.filter(isOwnRow).length + resubmitted),
+		spentBefore: withUnreported(spent, all.filter(isOwnRow).length + resubmitted),
 		missing: missingIn(all, items),
 		reused: reusedBy(jobs, rows, items, now),
 	};
+}
+
+/** A wave that died reported none of its requests, but the record has them. They count at the highest price. */
+function withUnreported({ requests, credits, price }: Spent, recorded: number): Spent {
+	const missing = Math.max(0, recorded - requests);
+	return { requests: requests + missing, credits: credits + missing * price, price };
 }
 
 /** True if an item needs no further work. */

@@ -247,6 +247,11 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 		disregarding({ minimumBalance: null }),
 	],
 	[
+		'the limit of credits is not obeyed',
+		/is sent although too few credits are left/,
+		disregarding({ maxCredits: null }),
+	],
+	[
 		'the first error does not end the step',
 		/is sent although the step has failed/,
 		disregarding({ stopOnError: false }),

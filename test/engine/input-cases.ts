@@ -202,6 +202,7 @@ export const checks: Check[] = [
 	...(
 		[
 			['Limit New Generations', 'maxNewGenerations'],
+			['Spend at Most', 'maxCredits'],
 			['Stop Below Balance', 'minimumBalance'],
 		] as const
 	).map(([field, name]) => ({

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { NOTHING_SPENT } from '../../client/orders/spend-guard';
 import { STORED_VERSION, type Role, type Message } from '../../nodes/shared/sleep/state';
 import type { BatchState } from '../../nodes/shared/sleep/wave';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
@@ -65,7 +66,7 @@ function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchS
 		run: 0,
 		hasFiles: true,
 		items: {},
-		spent: 0,
+		spent: NOTHING_SPENT,
 		resubmitted: 0,
 		failed: [],
 		earlier: [],

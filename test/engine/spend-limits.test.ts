@@ -126,8 +126,8 @@ describe('Stop Below Balance', () => {
 	});
 
 	it('stops between two requests, and what is running continues', async () => {
-		setCredits(101);
-		// One at a time: the second finds 100 credits, the third 99.
+		setCredits(102);
+		// Each costs one credit: after two of them, another one would go below the minimum.
 		const parameters = withRuns({ minimumBalance: 100, maxConcurrent: 1 });
 		const run = await stage.run('imageGeneration', parameters, {
 			items: prompts('a', 'b', 'c', 'd'),
@@ -168,6 +168,53 @@ describe('Stop Below Balance', () => {
 		expect(run.error).toMatchObject({ context: { code: 'forbidden' } });
 		expect(created()).toBe(0);
 	});
+});
+
+describe.each<[string, INodeParameters, RegExp]>([
+	[
+		'Stop Below Balance',
+		{ minimumBalance: 98_702 },
+		/^98,722 credits are left, your minimum is 98,702, and the next generation may cost up to 40\./,
+	],
+	[
+		'Spend at Most',
+		{ maxCredits: 100 },
+		/^The limit of 100 credits is reached: 80 are spent, and the next generation may cost up to 40\./,
+	],
+])('ten videos at ten at once with %s', (_, limit, reason) => {
+	const run = async (settings = {}) => {
+		setCredits(98_802);
+		const parameters = { ...withRuns(limit), duration: 4, resolution: '720p' };
+		return await stage.run('videoGeneration', parameters, {
+			items: prompts(...'abcdefghij'),
+			settings,
+		});
+	};
+
+	it('stop in time, are left out with a warning, and the paid ones are in the output', async () => {
+		const done = await run();
+		expect([done.error, created()]).toEqual([undefined, 2]);
+		expect(codes(done.output('Step'))).toEqual(['made', 'made']);
+		const [{ message, type }] = done.hints('Step');
+		expect(type).toBe('warning');
+		const [, why] = message.split('8 were left out at no charge: ');
+		expect(why).toMatch(reason);
+		expect(message).toContain('About 80 credits spent. Balance: 98,802 → 98,722');
+	});
+
+	it('are items with the code of the limit if On Error continues', async () => {
+		const code = 'maxCredits' in limit ? 'credit_limit_reached' : 'balance_below_minimum';
+		const done = await run(goOn);
+		expect(codes(done.output('Step'))).toEqual(['made', 'made', ...Array<string>(8).fill(code)]);
+	});
+});
+
+it('a limit in credits that is set and empty is an error of its item', async () => {
+	const run = await stage.run('imageGeneration', withRuns({ maxCredits: '' }), {
+		items: prompts('a'),
+		settings: goOn,
+	});
+	expect([codes(run.output('Step')), created()]).toEqual([['invalid_input'], 0]);
 });
 
 describe('the hint after a step', () => {

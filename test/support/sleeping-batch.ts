@@ -5,6 +5,7 @@ import type { Row } from '../../client/jobs/row';
 import { BatchedTable } from '../../client/orders/batched-table';
 import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
+import { NOTHING_SPENT } from '../../client/orders/spend-guard';
 import type { CallTable, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
 import { runPipeline } from '../../client/step/pipeline';
@@ -65,7 +66,12 @@ export async function sleepThrough(
 
 class SleepingBatch {
 	private readonly night: Night = { waves: 0, awakeMs: 0, settled: {} };
-	private readonly state = { durations: [] as number[], sleptMs: 0, spent: 0, resubmitted: 0 };
+	private readonly state = {
+		durations: [] as number[],
+		sleptMs: 0,
+		spent: NOTHING_SPENT,
+		resubmitted: 0,
+	};
 	private items: ItemStates = {};
 	private failed: WaveState['failed'] = [];
 

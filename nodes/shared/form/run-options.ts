@@ -192,6 +192,16 @@ const limitOption: INodeProperties = {
 		'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
 };
 
+const maxCreditsOption: INodeProperties = {
+	displayName: 'Spend at Most (Credits)',
+	name: 'maxCredits',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 100,
+	description:
+		'Maximum number of credits that this step spends, give or take one generation; the remaining items are not created and cost nothing',
+};
+
 const minimumBalanceOption: INodeProperties = {
 	displayName: 'Stop Below Balance',
 	name: 'minimumBalance',
@@ -199,7 +209,8 @@ const minimumBalanceOption: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 0,
 	placeholder: 'e.g. 100',
-	description: 'Create nothing more once the account has fewer credits than this',
+	description:
+		'Create nothing more if the account could then have fewer credits than this; the remaining items cost nothing',
 };
 
 /**
@@ -213,6 +224,7 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 		retriesOption,
 		fallbackModelsOption,
 		limitOption,
+		maxCreditsOption,
 		minimumBalanceOption,
 		whileWaitingOption,
 		...waitingRunOptions(timeout, true),

@@ -27,6 +27,9 @@ const SETTINGS = {
 			wholeLimit,
 		),
 	}),
+	maxCredits: (options) => ({
+		maxCredits: limitOption('Spend at Most', options, 'maxCredits', credits),
+	}),
 	minimumBalance: (options) => ({
 		minimumBalance: limitOption('Stop Below Balance', options, 'minimumBalance', number),
 	}),
@@ -35,11 +38,16 @@ const SETTINGS = {
 type Name = keyof typeof SETTINGS;
 
 /** A spending limit must hold even if the first item is invalid or has none: the first valid value decides. */
-const LIMITS = new Set<Name>(['maxNewGenerations', 'minimumBalance']);
+const LIMITS = new Set<Name>(['maxNewGenerations', 'maxCredits', 'minimumBalance']);
 
 function wholeLimit(field: string, value: unknown): number {
 	const limit = integer(field, value);
 	return limit === 0 ? 0 : positive(field, limit, 1);
+}
+
+function credits(field: string, value: unknown): number {
+	const limit = number(field, value);
+	return limit === 0 ? 0 : positive(field, limit);
 }
 
 /**

@@ -2,6 +2,7 @@ import { limit } from '../../../client/async';
 import { Hold } from '../../../client/api/hold';
 import type { Journal } from '../../../client/orders/journal';
 import type { SlotPool } from '../../../client/orders/slot-pool';
+import { limitsCredits, type Spent } from '../../../client/orders/spend-guard';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import {
 	runPipeline,
@@ -63,10 +64,9 @@ export async function startOf(step: Step, checks: StatusChecks = new Map()): Pro
 }
 
 /**
- * Creating requests of earlier attempts of the step that were charged or may have been, so that Retry On Fail does not
- * raise a spending limit. The key is the object with the orders of the run, which n8n keeps in memory between attempts.
+ * What earlier attempts of the step have spent, so that Retry On Fail does not raise a spending limit. The key is the object with the orders of the run, which n8n keeps in memory between attempts.
  */
-const spentIn = new WeakMap<object, number>();
+const spentIn = new WeakMap<object, Spent>();
 
 /** Adds up the counters of two runs of one step, the earlier one first. */
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
@@ -105,7 +105,7 @@ export async function runPlans(
 	const { options, stopOnError = endsOnError, ...shared } = start;
 	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
-	const tellsBalance = runsByHand(step) || (options.minimumBalance ?? null) !== null;
+	const tellsBalance = runsByHand(step) || limitsCredits(options);
 	const limited = limit(MAX_DOWNLOADS);
 	const hold = new Hold(wallClock);
 	const sizes: FileSizes = new Map();

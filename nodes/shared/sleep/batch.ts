@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { toResult, type Result } from '../../../client/async';
 import type { CreateJob } from '../../../client/jobs/job';
 import type { Row } from '../../../client/jobs/row';
+import { limitsCredits, NOTHING_SPENT } from '../../../client/orders/spend-guard';
 import { isLive } from '../../../client/orders/table';
 import { storedKeyOf, unwrittenRows } from '../../../client/step/wave-plan';
 import type { PipelineStats } from '../../../client/step/pipeline';
@@ -87,7 +88,7 @@ async function beginBatch(
 	const items = endsOf(failures);
 	const state: BatchState = {
 		...newState(step, journal.runIndex, items, hasFiles(step, planned)),
-		spent: 0,
+		spent: NOTHING_SPENT,
 		resubmitted: 0,
 		failed: [],
 		earlier: [],
@@ -158,8 +159,9 @@ function keyMissing(): InvalidInputError {
 async function whyNotPaired(
 	step: Step,
 	planned: Plan[],
-	{ options: { maxNewGenerations: most = null } }: StepStart,
+	{ options }: StepStart,
 ): Promise<string | null> {
+	const most = options.maxNewGenerations ?? (limitsCredits(options) ? 0 : null);
 	if (most === null || continuesOnError(step)) return null;
 	const jobs = planned.map(({ job }) => job as CreateJob);
 	const read = await toResult(async () => await rowsOf(step, jobs, []));
@@ -177,7 +179,7 @@ async function whyNotPaired(
 	});
 	const mayLeaveGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
 	return mayLeaveGap && mayBeNew.length > most
-		? 'Limit New Generations may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
+		? 'A spending limit may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
 		: null;
 }
 

@@ -2,6 +2,7 @@ import type { CreateJob } from '../../../client/jobs/job';
 import type { PipelineResult, PipelineStats } from '../../../client/step/pipeline';
 import type { StatusChecks } from '../../../client/watch/status-requests';
 import type { Journal } from '../../../client/orders/journal';
+import { isLimited } from '../../../client/orders/spend-guard';
 import type { Row } from '../../../client/jobs/row';
 import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
@@ -54,7 +55,7 @@ export async function runWave(
 		{
 			batch: step.execution,
 			stopOnError,
-			inOrder: stopOnError && (start.options.maxNewGenerations ?? null) !== null,
+			inOrder: stopOnError && isLimited(start.options),
 			rests,
 			sleepsFrom: state.sleepsFrom,
 			ofRound: idsIn(start.journal),

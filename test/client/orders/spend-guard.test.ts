@@ -1,15 +1,225 @@
-import type { ServiceClient } from '../../../client/api/client';
-import { StepGate } from '../../../client/orders/slot-pool';
-import { SpendGuard } from '../../../client/orders/spend-guard';
-import { VirtualTime } from '../../support/virtual-time';
+import { SlotPool } from '../../../client/orders/slot-pool';
+import { answerLost } from '../../support/fake-service';
+import { answer, refusal } from '../../support/answers';
+import { keyed } from '../../support/keyed-step';
+import { MemoryTable } from '../../support/memory-table';
+import { sleepThrough } from '../../support/sleeping-batch';
+import { batch, errorIn, Step } from '../../support/step';
+import type { SpendLimits } from '../../../client/orders/spend-guard';
+import type { Outcome } from '../../../client/jobs/outcome';
+
+const BALANCE = 98_802;
+
+/** Returns a step whose account has the balance of the test. Requests take a moment, and a generation costs 40 credits. */
+function spending(limits: SpendLimits, stopOnError = false): Step {
+	const step = new Step({ ...limits, stopOnError });
+	step.fake.credits = BALANCE;
+	step.fake.price = () => 40;
+	step.fake.latencyMs = 200;
+	return step;
+}
+
+/** Returns another step on the account of the first one. */
+function beside(first: Step, limits: SpendLimits = {}): Step {
+	const settings = { ...first.settings, maxCredits: null, minimumBalance: null, ...limits };
+	return Object.assign(Object.create(first) as Step, { kept: {}, settings });
+}
+
+const kinds = (outcomes: Array<Outcome<unknown>>) =>
+	outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error.code : outcome.kind));
+const madeBy = (outcomes: Array<Outcome<unknown>>) =>
+	outcomes.filter(({ kind }) => kind === 'done').length;
+
+const LIMITS: Array<[string, SpendLimits, string]> = [
+	['Stop Below Balance', { minimumBalance: BALANCE - 100 }, 'balance_below_minimum'],
+	['Spend at Most', { maxCredits: 100 }, 'credit_limit_reached'],
+];
+
+describe.each(LIMITS)('with %s', (_, limits, code) => {
+	it.each([true, false])(
+		'ten videos at ten at once stop in time, and the paid ones are in the output (On Error = Stop: %s)',
+		async (stopOnError) => {
+			const step = spending(limits, stopOnError);
+			const { outcomes, firstFailed } = await step.run(batch(10));
+			expect(kinds(outcomes)).toEqual(['done', 'done', ...Array<string>(8).fill(code)]);
+			expect([step.fake.spent(), firstFailed]).toEqual([80, null]);
+		},
+	);
+
+	it.each([
+		['that rise', [1, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40]],
+		['that fall', [70, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]],
+		['that are mixed', [5, 20, 1, 50, 2, 10, 40, 3, 1, 30, 60, 5]],
+	])('prices %s overshoot by at most one price', async (__, prices) => {
+		const step = spending(limits);
+		step.fake.price = (prompt) => prices[Number(prompt.slice(1))];
+		await step.run(batch(prices.length));
+		expect(step.fake.spent()).toBeLessThanOrEqual(100 + Math.max(...prices));
+		expect(step.fake.spent()).toBeGreaterThanOrEqual(70);
+	});
+
+	it('a refund while another request is measured does not hide its price', async () => {
+		const step = spending(limits);
+		// Each fails while the next request is on its way, or is measured.
+		step.fake.durationMs = () => 500;
+		step.fake.failure = (prompt) => (prompt < 'p3' ? 'no' : undefined);
+		let highest = 0;
+		const { send } = step.fake;
+		Object.assign(step.fake, {
+			send: async (...request: Parameters<typeof send>) => {
+				const response = await send(...request);
+				highest = Math.max(highest, step.fake.spent());
+				return response;
+			},
+		});
+		await step.run(batch(10));
+		expect(highest).toBeLessThanOrEqual(140);
+	});
+
+	it.each([
+		['is down', async () => await Promise.resolve(refusal(503, 'service_unavailable'))],
+		['is text', () => answer({ balance: '500' })],
+	])('a balance that %s leaves all items unsent, with its error', async (__, balance) => {
+		const step = spending(limits);
+		step.fake.balance = balance;
+		const { outcomes } = await step.run(batch(5));
+		for (const outcome of outcomes) {
+			expect(errorIn(outcome)).toMatchObject({
+				message: expect.stringMatching(/^The balance could not be read: /),
+				charge: 'none',
+			});
+		}
+		expect(step.fake.creating).toEqual([]);
+	});
+
+	it('a balance that can no longer be read leaves the rest unsent', async () => {
+		const step = spending(limits);
+		const { balance } = step.fake;
+		step.fake.balance = () => (step.fake.made.length > 0 ? refusal(403, 'forbidden') : balance());
+		const { outcomes } = await step.run(batch(5));
+		expect(kinds(outcomes)).toEqual(['done', ...Array<string>(4).fill('forbidden')]);
+	});
+
+	it('a request whose response is lost is measured, too', async () => {
+		const step = spending(limits);
+		step.fake.order('p0', answerLost);
+		const { outcomes } = await step.run(batch(5));
+		expect(kinds(outcomes)).toEqual([
+			...['uncertain_charge', 'done', ...Array<string>(3).fill(code)],
+		]);
+	});
+
+	it('a rejected request costs nothing', async () => {
+		const step = spending(limits);
+		step.fake.order('p0', () => refusal(422, 'unsupported_parameter'));
+		step.fake.order('p1', () => refusal(503, 'service_unavailable'));
+		const { outcomes } = await step.run(batch(4));
+		expect(kinds(outcomes).sort()).toEqual([code, 'done', 'done', 'unsupported_parameter']);
+	});
+
+	it('several steps on one account at once overshoot by at most one price each', async () => {
+		const first = spending(limits);
+		first.slots = new SlotPool({ clock: first.time, random: () => 0 });
+		const steps = [first, beside(first, limits), beside(first, limits)];
+		const runs = await first.time.run(
+			Promise.all(steps.map(async (step) => await step.begin(batch(10)))),
+		);
+		const made = runs.map(({ outcomes }) => madeBy(outcomes));
+		if (limits.maxCredits) for (const count of made) expect(count * 40).toBeLessThanOrEqual(140);
+		else expect(first.fake.spent()).toBeLessThanOrEqual(100 + 3 * 40);
+		expect(Math.max(...made)).toBeGreaterThan(0);
+	});
+
+	it('a full account is waited for, and the balance is read again before each request', async () => {
+		const step = spending(limits);
+		step.fake.slots = 1;
+		step.fake.durationMs = () => 60_000;
+		const { outcomes } = await step.run(batch(4));
+		expect(kinds(outcomes)).toEqual(['done', 'done', code, code]);
+	});
+
+	it('a batch that sleeps counts what its earlier waves have spent', async () => {
+		const step = spending(limits);
+		step.settings.maxConcurrent = 1;
+		step.fake.durationMs = () => 300_000;
+		const jobs = [0, 1, 2, 3].map((item) => keyed(`p${item}`, item, `k${item}`));
+		const night = await step.time.run(sleepThrough(step, new MemoryTable(step.time), jobs));
+		expect(night.waves).toBeGreaterThan(2);
+		expect(Object.values(night.settled).map((error) => error?.code ?? null)).toEqual([
+			...[null, null, code, code],
+		]);
+	});
+
+	it('the first request goes alone, and far from the limit all others go at once', async () => {
+		const far = limits.maxCredits ? { maxCredits: 50_000 } : { minimumBalance: 100 };
+		const step = spending(far);
+		step.fake.latencyMs = 1_000;
+		await step.run(batch(10));
+		const [first, ...others] = step.fake.creating.map(({ at }) => at);
+		// The first request, and the balance after it, take a second each.
+		expect(others.map((at) => at - first)).toEqual(Array(9).fill(2_000));
+	});
+});
+
+it('Spend at Most counts no other work on the account between two requests', async () => {
+	const step = spending({ maxCredits: 200 });
+	step.settings.maxConcurrent = 1;
+	step.fake.durationMs = () => 30_000;
+	const other = beside(step);
+	const later = step.time.sleep(5_000).then(async () => await other.begin(batch(5)));
+	const [{ outcomes }] = await step.time.run(Promise.all([step.begin(batch(6)), later]));
+	expect(madeBy(outcomes)).toBe(5);
+});
+
+it('both limits hold, and the lower one decides', async () => {
+	const floor = spending({ maxCredits: 200, minimumBalance: BALANCE - 100 });
+	expect(kinds((await floor.run(batch(4))).outcomes)[2]).toBe('balance_below_minimum');
+	const most = spending({ maxCredits: 100, minimumBalance: BALANCE - 200 });
+	expect(kinds((await most.run(batch(4))).outcomes)[2]).toBe('credit_limit_reached');
+});
+
+it('a limit of 0 credits creates nothing', async () => {
+	const step = spending({ maxCredits: 0 });
+	const { outcomes } = await step.run(batch(2));
+	expect(kinds(outcomes)).toEqual(Array(2).fill('credit_limit_reached'));
+	expect(errorIn(outcomes[0]).message).toBe('The limit of 0 credits is reached: 0 are spent');
+});
+
+it('a retry of the step does not raise Spend at Most', async () => {
+	const step = spending({ maxCredits: 100 });
+	step.settings.maxConcurrent = 1;
+	step.fake.order('p1', () => refusal(422, 'unsupported_parameter'));
+	step.settings.stopOnError = true;
+	const { stats } = await step.run(batch(6));
+	expect(stats.spent).toEqual({ requests: 1, credits: 40, price: 40 });
+	step.settings.spentBefore = stats.spent;
+	const { outcomes } = await step.runAgain(batch(6));
+	expect(kinds(outcomes)).toEqual([
+		'done',
+		'done',
+		...Array<string>(4).fill('credit_limit_reached'),
+	]);
+});
+
+it.each([
+	[
+		{ maxCredits: 100 },
+		/^The limit of 100 credits is reached: 80 are spent, and the next .* up to 40$/,
+	],
+	[
+		{ minimumBalance: BALANCE - 100 },
+		/^98,722 credits are left, your minimum is 98,702, and the next .* up to 40$/,
+	],
+	[{ minimumBalance: BALANCE + 1 }, /^98,802 credits left, below your minimum of 98,803$/],
+])('the error says what is left, and what the next one may cost: %j', async (limits, message) => {
+	const { outcomes } = await spending(limits).run(batch(3));
+	expect(errorIn(outcomes[2]).message).toMatch(message);
+});
 
 it('does not wait for the balance once the step has ended', async () => {
-	const balance = async () => await new Promise<never>(() => undefined);
-	const service = { balance } as unknown as ServiceClient;
-	const guard = new SpendGuard({ minimumBalance: 1 }, { clock: new VirtualTime(), service });
-	const gate = new StepGate(new AbortController().signal);
-	await guard.admit(gate);
-	const allowed = guard.requireBalance(gate);
-	gate.close(new Error('Another item failed'));
-	await expect(allowed).rejects.toThrow('Another item failed');
+	const step = spending({ minimumBalance: 1 }, true);
+	step.fake.balance = async () => await new Promise<never>(() => undefined);
+	step.stopAt(1_000);
+	const { outcomes } = await step.run(batch(2));
+	expect([kinds(outcomes), step.elapsed]).toEqual([['stopped', 'stopped'], 1_000]);
 });

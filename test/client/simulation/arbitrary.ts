@@ -141,6 +141,7 @@ const settings: Arbitrary<Settings> = fc.record({
 	retriesOnFailure: weighted([3, fc.constant(0)], [1, upTo(3, 1)]),
 	fallbacks: weighted([3, fc.constant(0)], [1, upTo(2, 1)]),
 	maxNewGenerations: weighted([4, fc.constant(null)], [1, upTo(5)]),
+	maxCredits: weighted([4, fc.constant(null)], [1, upTo(60)]),
 	minimumBalance: weighted([4, fc.constant(null)], [1, upTo(60).map((spent) => 100_000 - spent)]),
 	maxConcurrent: fc.integer({ min: 1, max: 12 }),
 	timeoutSeconds: fc.constantFrom(120, 4, 10, 40),
@@ -216,7 +217,7 @@ export const anySchedule: Arbitrary<Schedule> = fc.record({ ...basics, tries }).
 export const calmSchedule: Arbitrary<Schedule> = fc
 	.record({ ...basics, settings, again: upTo(1) })
 	.map(({ settings: drawn, again, ...rest }) => {
-		const unlimited = { maxNewGenerations: null, minimumBalance: null };
+		const unlimited = { maxNewGenerations: null, maxCredits: null, minimumBalance: null };
 		const calm = { settings: { ...drawn, ...unlimited, timeoutSeconds: 7200 }, ...undisturbed };
 		return told({ ...rest, tries: again === 1 ? [calm, calm] : [calm] });
 	});

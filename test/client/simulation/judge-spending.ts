@@ -1,14 +1,8 @@
 import type { Try } from './schedule';
 import type { World } from './world';
 
-/** Maximum age of the last balance: the interval, and the duration of the request. */
-const UNREAD_MS = 1_050;
-
 /** Judges the creating requests of one try by the spending limits of its settings. */
 export class SpendingJudge {
-	/** Time since which the balance was below the minimum, for each creating request. */
-	private poorSince: number | null = null;
-
 	/** @param chargesBefore number of charges before the try */
 	constructor(
 		private readonly world: World,
@@ -16,16 +10,14 @@ export class SpendingJudge {
 		private readonly chargesBefore: number,
 	) {}
 
-	/**
-	 * Judges a creating request that is sent. None may be sent if the balance has been too low for longer than a read
-	 * takes.
-	 */
+	/** Judges a creating request that is sent. None may be sent once the credits that the user allows are spent. */
 	request(item: number): void {
-		const { minimumBalance } = this.settings;
-		const now = this.world.time.now();
-		if (minimumBalance === null || this.world.balance >= minimumBalance) this.poorSince = null;
-		else this.poorSince ??= now;
-		if (this.poorSince !== null && now - this.poorSince > UNREAD_MS) {
+		const { minimumBalance, maxCredits } = this.settings;
+		const { balance, service } = this.world;
+		const ids = new Set(this.world.charges.slice(this.chargesBefore).map(({ id }) => id));
+		const mine = service.books.generations.filter(({ id }) => ids.has(id));
+		const spent = mine.reduce((sum, { charged }) => sum + charged, 0);
+		if (balance <= (minimumBalance ?? -Infinity) || spent >= (maxCredits ?? Infinity)) {
 			this.world.blame(`Item ${item} is sent although too few credits are left`);
 		}
 	}

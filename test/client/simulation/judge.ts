@@ -162,7 +162,7 @@ function judgeStats({ world, transport, result: { outcomes, stats, firstFailed }
 		world.blame(`It says ${stats.made} were made, but ${transport.made} were`);
 	}
 	const failed = outcomes.some(
-		(one) => one.kind === 'error' && one.error.code !== 'generation_limit_reached',
+		(one) => one.kind === 'error' && !one.error.code.match(/limit_reached|below_minimum/),
 	);
 	const { itemIndex = 0, outputIndex = 0 }: Partial<OutputRef> = firstFailed ?? {};
 	const first = firstFailed && outcomes[itemIndex * world.schedule.outputs + outputIndex];

@@ -49,6 +49,7 @@ async function playCalmTry(
 	const settings: Settings = {
 		...usual,
 		maxNewGenerations: null,
+		maxCredits: null,
 		minimumBalance: null,
 		wait: true,
 		stopOnError: false,

@@ -60,6 +60,8 @@ export interface Settings extends Pick<CreateJob, 'onTimeout' | 'onUncertainChar
 	fallbacks: number;
 	/** Maximum number of generations that the step creates; `null`: no limit. */
 	maxNewGenerations: number | null;
+	/** Maximum credits to spend; `null`: no limit. */
+	maxCredits: number | null;
 	/** Minimum balance in credits for creating generations; `null`: no limit. */
 	minimumBalance: number | null;
 	maxConcurrent: number;

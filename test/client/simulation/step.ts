@@ -28,7 +28,8 @@ export async function runNode(
 	kept: Kept,
 ): Promise<PipelineResult<string>> {
 	const { schedule } = world;
-	const { maxConcurrent, stopOnError, maxNewGenerations, minimumBalance } = plan.settings;
+	const { maxConcurrent, stopOnError, maxNewGenerations, maxCredits, minimumBalance } =
+		plan.settings;
 	const random = seededRandom(schedule.seed);
 	const step = sabotaged(
 		{
@@ -38,6 +39,7 @@ export async function runNode(
 				pollIntervalMs: schedule.pollSeconds * 1000,
 				stopOnError,
 				maxNewGenerations,
+				maxCredits,
 				minimumBalance,
 			},
 			clock: world.time,

@@ -16,14 +16,14 @@ export function tellSchedule({ items, tries, ...rest }: Schedule): string {
 
 export function tellSettings(settings: Settings): string {
 	const { onUncertainCharge, stopOnError, onTimeout, wait, maxConcurrent } = settings;
-	const { retriesOnFailure, fallbacks, maxNewGenerations, minimumBalance } = settings;
+	const { retriesOnFailure, fallbacks, maxNewGenerations, maxCredits, minimumBalance } = settings;
 	return [
 		`on uncertain charge ${onUncertainCharge}`,
 		stopOnError ? 'stop on error' : 'continue on error',
 		`${wait ? 'wait' : 'do not wait'}, ${settings.timeoutSeconds} s, then ${onTimeout}`,
 		`${maxConcurrent} at once`,
 		`${retriesOnFailure} retries, ${fallbacks} fallback models`,
-		`at most ${maxNewGenerations ?? 'any'} new ones, while ${minimumBalance ?? 'any'} credits are left`,
+		`at most ${maxNewGenerations ?? 'any'} new ones, for ${maxCredits ?? 'any'} credits, while ${minimumBalance ?? 'any'} credits are left`,
 	].join('; ');
 }
 

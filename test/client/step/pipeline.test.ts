@@ -161,7 +161,7 @@ describe('a batch', () => {
 			reused: 0,
 			retries: 0,
 			resubmitted: 0,
-			spent: 3,
+			spent: { requests: 3, credits: 0, price: 0 },
 			recreated: 0,
 			balance: null,
 			fellBack: 0,

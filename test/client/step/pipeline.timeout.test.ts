@@ -264,7 +264,7 @@ describe('a Base URL that has never responded', () => {
 	);
 
 	it('is retried for longer if an earlier attempt of the step has created something', async () => {
-		const step = new Step({ spentBefore: 1 });
+		const step = new Step({ spentBefore: { requests: 1, credits: 0, price: 0 } });
 		step.fake.order('p0', ...Array.from({ length: 5 }, () => unreachable));
 		const { outcomes } = await step.run(batch(1));
 		expect(outcomes.map(({ kind }) => kind)).toEqual(['done']);

@@ -1,4 +1,5 @@
 import { planWave } from '../../../client/step/wave-plan';
+import { NOTHING_SPENT } from '../../../client/orders/spend-guard';
 import { newRow } from '../../../client/orders/table';
 import { keyed } from '../../support/keyed-step';
 
@@ -6,7 +7,13 @@ it('a row that was written again, or edited, does not start the timeout of its i
 	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'e' };
 	const row = { ...newRow(scope, 'k'), id: 1, generation_id: 'g', status: 'pending' };
 	const items = { 0: { generation: { id: 'g', since: 1_000 } } };
-	const state = { items, spent: 1, resubmitted: 0, failed: [], earlier: [] };
+	const state = {
+		items,
+		spent: { ...NOTHING_SPENT, requests: 1 },
+		resubmitted: 0,
+		failed: [],
+		earlier: [],
+	};
 	const order = { inOrder: false };
 	const { jobs } = planWave(
 		[keyed('p', 0, 'k')],

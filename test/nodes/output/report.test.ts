@@ -1,6 +1,7 @@
 import { GenerationError, type Charge } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/jobs/outcome';
+import { NOTHING_SPENT } from '../../../client/orders/spend-guard';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';
@@ -14,7 +15,7 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		slotRefusal: null,
 		retries: 0,
 		resubmitted: 0,
-		spent: 0,
+		spent: NOTHING_SPENT,
 		recreated: 0,
 		balance: null,
 		fellBack: 0,
