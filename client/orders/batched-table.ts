@@ -5,8 +5,6 @@ import { unavailable } from './order-errors';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 import {
 	all,
-	hasId,
-	isLive,
 	isOwnedBy,
 	isUnresolved,
 	UnansweredError,
@@ -50,8 +48,6 @@ export class BatchedTable {
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
-	/** Digests of the requests whose generations other workflows and nodes have, by key. */
-	readonly elsewhere = new Map<string, Set<string>>();
 	/** What the writers of all rows of this step begin with. */
 	readonly writers: string;
 	private tickets = 0;
@@ -88,11 +84,7 @@ export class BatchedTable {
 			const { readAt, found } = await callPatiently(this.ports, async () => {
 				return { readAt: clock.now(), found: await table(call) };
 			});
-			const rows = found.filter((row) => {
-				const isOwn = isOwnedBy(this.scope, row);
-				if (!isOwn && hasId(row) && isLive(row)) this.addElsewhere(row);
-				return isOwn;
-			});
+			const rows = found.filter((row) => isOwnedBy(this.scope, row));
 			return parts.map(() => ({ rows, readAt }));
 		},
 		async () => {
@@ -208,10 +200,5 @@ export class BatchedTable {
 		if (!result.ok && !isDone(result.error) && this.ports.signal.aborted)
 			result = await toResult(task);
 		return result.ok || isDone(result.error) ? null : result.error;
-	}
-
-	private addElsewhere({ key, request }: Row): void {
-		const requests = this.elsewhere.get(key) ?? new Set();
-		this.elsewhere.set(key, requests.add(request));
 	}
 }

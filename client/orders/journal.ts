@@ -225,14 +225,6 @@ export class Journal {
 		return (this.shared[this.runIndex] ??= {});
 	}
 
-	/**
-	 * True if another workflow or node has a generation of this key and request, which is not reused. Valid once the order
-	 * was read or claimed.
-	 */
-	existsElsewhere({ key, digests }: Order): boolean {
-		return this.rowOf(key)?.existsElsewhere(digests.request) ?? false;
-	}
-
 	/** Adds advice about the order's row to an error. */
 	explain(order: Order, error: unknown): unknown {
 		const row = this.rowOf(order.key)?.row;

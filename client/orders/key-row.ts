@@ -95,11 +95,6 @@ export class KeyRow {
 		return !row.writer.startsWith(table.writers);
 	}
 
-	/** True if another workflow or node has a generation of this key and request. */
-	existsElsewhere(request: string): boolean {
-		return this.table.elsewhere.get(this.key)?.has(request) ?? false;
-	}
-
 	/** Stores what was read, unless this step has written to the key in the meantime. */
 	observe(answer: Answer): void {
 		const rows = this.rowsIn(answer);

@@ -81,8 +81,6 @@ export class Submission {
 	};
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
-	/** Indexes of items that were created although another workflow or node has a generation of their key and request. */
-	readonly repeated = new Set<number>();
 	readonly gate: StepGate;
 	/** Until when the service has asked the step to create nothing. */
 	readonly hold: Hold;
@@ -283,7 +281,6 @@ export class Submission {
 	private store({ order, lease }: Sending, generation: Generation): void {
 		const { journal } = this.ports;
 		this.stats.made++;
-		if (journal.existsElsewhere(order)) this.repeated.add(order.job.itemIndex);
 		const known = journal.known(order);
 		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
 		lease?.made(generation);

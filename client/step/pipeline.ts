@@ -72,8 +72,6 @@ export interface PipelineStats extends SubmissionStats {
 	balance: { before: number; after: number } | null;
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	changed: number[];
-	/** Indexes of items that were created although another workflow or node has a generation of their key and request. */
-	repeated: number[];
 }
 
 export interface PipelineResult<T> {
@@ -93,10 +91,6 @@ export async function runPipeline<T>(
 	settings: PipelineSettings,
 ): Promise<PipelineResult<T>> {
 	return await new Pipeline(jobs, ports, settings).run();
-}
-
-function inOrder(indexes: Set<number>): number[] {
-	return [...indexes].sort((a, b) => a - b);
 }
 
 class Pipeline<T> {
@@ -176,8 +170,7 @@ class Pipeline<T> {
 				balance,
 				slotWaitMs: submission.gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
-				changed: inOrder(submission.changed),
-				repeated: inOrder(submission.repeated),
+				changed: [...submission.changed].sort((a, b) => a - b),
 			},
 		};
 	}

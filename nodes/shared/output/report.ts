@@ -3,7 +3,6 @@ import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, sentences } from '../../../client/text';
-import { rowOwnerOf } from '../record/record';
 import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, counted, itemsOf } from './wording';
 import type { Step } from '../step';
@@ -197,31 +196,17 @@ function progressOf(stats: PipelineStats): string[] {
 	].filter((part) => part !== false);
 }
 
-/** Says that items were charged although their generations exist, and how to reuse these from now on. */
-export function chargedAgain(step: Step, items: number[]): string {
-	const { workflowId, nodeId } = rowOwnerOf(step);
-	const rows = 'the existing rows';
-	return sentences(
-		`${itemsOf(step, items)} ${items.length === 1 ? 'was' : 'were'} created and charged although another node or workflow of this project has a generation for the same idempotency key and request`,
-		'An idempotency key belongs to one node of one workflow, or to a name in Share Keys Under a Name',
-		workflowId === ''
-			? `To reuse ${rows} in later runs, clear their workflow_id and set their node_id to ${nodeId} in the data table ${TABLE_NAME}`
-			: `To reuse ${rows} here in later runs, set their workflow_id to ${workflowId} and their node_id to ${nodeId} in the data table ${TABLE_NAME}. To share them, set Share Keys Under a Name to the same name in both nodes, such as posters, and in ${rows} clear workflow_id and set node_id to scope:posters`,
-	);
-}
-
 /**
  * Shows a hint about idempotency keys after a run.
  *
  * @param unrecorded keys whose rows could not be written
- * @param stats items that reused the generation of their key although the request differs, and items that were charged
- * although another workflow or node has their generation
+ * @param changed items that reused the generation of their key although the request differs
  * @param unkeyed items with an empty key
  */
 export function recordHint(
 	step: Step,
 	unrecorded: string[],
-	{ changed, repeated }: Pick<PipelineStats, 'changed' | 'repeated'>,
+	changed: number[],
 	unkeyed: number[],
 ): void {
 	const message = sentences(
@@ -230,7 +215,6 @@ export function recordHint(
 				`${itemsOf(step, changed)} returned the existing output of ${changed.length === 1 ? 'its' : 'their'} idempotency key, although the prompt or a setting is different`,
 				'For a new output, add the option New Output If the Request Changes',
 			),
-		repeated.length > 0 && chargedAgain(step, repeated),
 		unkeyed.length > 0 &&
 			`${itemsOf(step, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
 		unrecorded.length > 0 &&

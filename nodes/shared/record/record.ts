@@ -103,7 +103,7 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
 
 /** Returns what the rows of a step belong to. */
-export function rowOwnerOf(step: Step): RowOwner {
+function rowOwnerOf(step: Step): RowOwner {
 	const keyScope = keyScopeOfStep(step);
 	if (keyScope === null) return nodeOwner(step);
 	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(step) ?? undefined };

@@ -97,7 +97,7 @@ export async function runToEnd(
 	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
 	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
-	recordHint(step, unrecorded, stats, withoutKey(valid));
+	recordHint(step, unrecorded, stats.changed, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
 	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });

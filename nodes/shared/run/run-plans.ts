@@ -19,7 +19,7 @@ import { wallClock } from '../http/clock';
 import { withSlots } from '../http/slots';
 import { probeWith, serviceOf, type FileSizes } from '../http/transport';
 import { fetchOutput } from '../output/fetch-output';
-import { chargedAgain, reportUnexpected } from '../output/report';
+import { reportUnexpected } from '../output/report';
 import type { Output } from '../output/results';
 import type { Step } from '../step';
 
@@ -71,8 +71,6 @@ const spentIn = new WeakMap<object, Spent>();
 /** Adds up the counters of two runs of one step, the earlier one first. */
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
 	const { balance } = earlier;
-	const both = (name: 'changed' | 'repeated') =>
-		[...new Set([...earlier[name], ...later[name]])].sort((a, b) => a - b);
 	return {
 		made: earlier.made + later.made,
 		reused: earlier.reused + later.reused,
@@ -89,8 +87,7 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 			balance && later.balance
 				? { ...later.balance, before: balance.before }
 				: (later.balance ?? balance),
-		changed: both('changed'),
-		repeated: both('repeated'),
+		changed: [...new Set([...earlier.changed, ...later.changed])].sort((a, b) => a - b),
 	};
 }
 
@@ -142,9 +139,6 @@ export async function runPlans(
 		);
 	const result = await withSlots(step, run);
 	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
-	// Logged as well: n8n keeps no hints of a step that has slept.
-	const { repeated } = result.stats;
-	if (repeated.length > 0) step.n8n.logger.warn(chargedAgain(step, repeated));
 	reportUnexpected(
 		step,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

@@ -166,7 +166,6 @@ describe('a batch', () => {
 			balance: null,
 			fellBack: 0,
 			changed: [],
-			repeated: [],
 			statusRequests: 12,
 			slotWaitMs: 0,
 			slotRefusal: null,

@@ -20,7 +20,6 @@ function stats(changes: Partial<PipelineStats>): PipelineStats {
 		balance: null,
 		fellBack: 0,
 		changed: [],
-		repeated: [],
 		...changes,
 	};
 }
