@@ -136,14 +136,10 @@ describe('Key Scope', () => {
 });
 
 describe('rows of a node that gets a Key Scope later', () => {
-	it('are created again, and a warning says how to reuse them, which works', async () => {
+	it('are created again, unless they are moved to it', async () => {
 		await run('the-workflow', scoped(''));
-		const ran = await run('the-workflow');
+		await run('the-workflow');
 		expect(created()).toBe(4);
-		const [warning] = ran.hints('Step').filter(({ type }) => type === 'warning');
-		expect(warning.message).toContain(
-			'clear their workflow_id and set their node_id to scope:posters in the data table',
-		);
 		const moved = rows().filter(({ workflow_id: id }) => id !== null);
 		for (const row of moved) Object.assign(row, { workflow_id: null, node_id: 'scope:other' });
 		await run('the-copy', scoped('other'));
