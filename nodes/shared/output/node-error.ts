@@ -8,7 +8,16 @@ import { sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';
 import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
-import { asHtml, counted, explained, itemsOf, unitAt, withoutTags, type Unit } from './wording';
+import {
+	asHtml,
+	chargedSoFar,
+	counted,
+	explained,
+	itemsOf,
+	unitAt,
+	withoutTags,
+	type Unit,
+} from './wording';
 
 /** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_RESUME =
@@ -34,8 +43,11 @@ export function stepError(
 	journal?: Journal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
-	const refunded = error.charge === 'refunded' ? error.generation?.id : null;
-	const recorded = (journal?.paid() ?? []).filter(({ id }) => id !== refunded);
+	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
+	const refunded = [error, ...errors].flatMap(({ charge, generation }) =>
+		charge === 'refunded' && generation ? [generation.id] : [],
+	);
+	const recorded = (journal?.paid() ?? []).filter(({ id }) => !refunded.includes(id));
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
 	const open = uncertainItems(outcomes, failed);
 	const itemIndex = itemIndexAt(outcomes, failed);
@@ -43,16 +55,15 @@ export function stepError(
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id && looksLikeId(id));
 	const isNamed =
-		generation === null || [refunded, ...paid.map(({ id }) => id)].includes(generation.id);
+		generation === null || [...refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
 		isOneOfSeveral && `${itemsOf(step, [itemIndex])} failed`,
 		explained(error, unitAt(outcomes, failed)),
 		runsAsTool(step) &&
 			error.charge === 'unknown' &&
 			'Do not call this tool again for it, but tell the user: another call may be charged again',
-		othersOf(outcomes, failed),
-		paid.some(({ id }) => id !== error.generation?.id) &&
-			`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
+		othersOf(step, outcomes, failed),
+		paid.some(({ id }) => id !== error.generation?.id) && chargedSoFar(paid),
 		recorded.length > 0 && howToGoOn(step, isOneOfSeveral || outcomes.length > 1),
 		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
 		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
@@ -162,18 +173,37 @@ function withMessage({ name, message, stack = '' }: Error): string {
 	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
 }
 
-/** Counts the other items, or outputs, that failed or were skipped; `null` if there are none. */
-function othersOf(outcomes: Array<Outcome<unknown>>, failed: number): string | null {
-	const others = outcomes.filter((_, position) => position !== failed);
-	const unsent = others.filter(wasNotSent).length;
-	const failures = others.filter((other) => other.kind === 'error' && !other.error.skipped).length;
-	const hasOutputs = outcomes.some((_, position) => unitAt(outcomes, position) === 'output');
+/** Maximum number of other failed items to name. */
+const MOST_NAMED = 10;
+
+/** Names or counts the other items, or outputs, that failed, and counts those that were skipped. */
+function othersOf(step: Step, outcomes: Array<Outcome<unknown>>, failed: number): string {
+	const positions = [...outcomes.keys()].filter((position) => position !== failed);
+	const unsent = positions.filter((position) => wasNotSent(outcomes[position])).length;
+	const failures = positions.filter((position) => hasFailed(outcomes[position]));
+	const hasOutputs = positions.some((position) => unitAt(outcomes, position) === 'output');
 	const unit: Unit = hasOutputs ? 'output' : 'item';
-	const parts = [
-		failures > 0 && `${counted(failures, `more ${unit}`, `more ${unit}s`)} failed`,
+	const reasons = failures.flatMap((position) => {
+		const outcome = outcomes[position];
+		return outcome.kind === 'error' ? [outcome.error.message] : [];
+	});
+	const names = itemsOf(
+		step,
+		failures.map((position) => itemIndexAt(outcomes, position)),
+	);
+	const why = reasons.length > 0 ? `: ${[...new Set(reasons)].join('; ')}` : '';
+	return sentences(
+		failures.length > 0 &&
+			(hasOutputs || failures.length > MOST_NAMED
+				? `${counted(failures.length, `more ${unit}`, `more ${unit}s`)} failed`
+				: `${names} failed, too${why}`),
 		unsent > 0 && `${counted(unsent, `${unit} was`, `${unit}s were`)} skipped`,
-	].filter(Boolean);
-	return parts.length > 0 ? parts.join(', and ') : null;
+	);
+}
+
+function hasFailed(outcome: Outcome<unknown>): boolean {
+	if (outcome.kind === 'error') return !outcome.error.skipped;
+	return outcome.kind === 'stopped' && outcome.generation?.status === 'failed';
 }
 
 function wasNotSent(outcome: Outcome<unknown>): boolean {

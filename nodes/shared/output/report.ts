@@ -4,7 +4,7 @@ import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, sentences } from '../../../client/text';
 import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
-import { asHtml, counted, itemsOf } from './wording';
+import { asHtml, chargedSoFar, counted, itemsOf } from './wording';
 import type { Step } from '../step';
 
 /** Log messages and editor hints of a step. */
@@ -16,7 +16,8 @@ import type { Step } from '../step';
  * @param what what happened to the step, for the log
  */
 export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unknown>>): void {
-	const paid = paidGenerations(outcomes).map(({ id }) => id);
+	const charged = paidGenerations(outcomes);
+	const paid = charged.map(({ id }) => id);
 	const open = uncertainItems(outcomes);
 	const unchecked = uncheckedIds(outcomes);
 	if (paid.length + open.length + unchecked.length === 0) return;
@@ -24,7 +25,7 @@ export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unkn
 		sentences(
 			`${what} while "${step.node.name}" was running`,
 			paid.length > 0 &&
-				`${counted(paid.length, 'generation has', 'generations have')} already been charged. Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
+				`${chargedSoFar(charged)} Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
 			open.length > 0 && `${itemsOf(step, open)} may have been charged`,
 			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),

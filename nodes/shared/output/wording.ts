@@ -1,4 +1,5 @@
-import type { Charge, GenerationError } from '../../../client/api/errors';
+import type { Charge, GenerationError, KnownGeneration } from '../../../client/api/errors';
+import { isFinalState } from '../../../client/api/states';
 import type { Outcome } from '../../../client/jobs/outcome';
 import { amount, itemNames, sentences } from '../../../client/text';
 import { itemIndexAt } from './outcomes';
@@ -43,6 +44,19 @@ export function inFull(error: GenerationError, unit?: Unit): string {
 /** A count with its noun or verb: `2 items were`, `1 item was`. */
 export function counted(count: number, one: string, many: string): string {
 	return `${amount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Says how many generations were charged, and how many of them may still fail. */
+export function chargedSoFar(paid: KnownGeneration[]): string {
+	const running = paid.filter(({ status }) => status && !isFinalState(status)).length;
+	const one = running === 1;
+	const all = one ? 'It is' : 'They are';
+	const some = `${amount(running)} of them ${one ? 'is' : 'are'}`;
+	return sentences(
+		`${counted(paid.length, 'generation has', 'generations have')} already been charged`,
+		running > 0 &&
+			`${running === paid.length ? all : some} still running, and ${one ? 'is refunded if it fails' : 'are refunded if they fail'}`,
+	);
 }
 
 /** Names input items at the start of a sentence: `Item 3 of 12`. */

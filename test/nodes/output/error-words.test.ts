@@ -258,8 +258,9 @@ describe('every error', () => {
 	});
 
 	it('says the same in the item that the workflow goes on with, as it stands', () => {
+		const { step: continuing } = contextOf({ continueOnFail: true });
 		for (const error of ERRORS) {
-			const [{ json }] = outputItems(step, [{ kind: 'error', error }]);
+			const [{ json }] = outputItems(continuing, [{ kind: 'error', error }]);
 			const said = String(json.error);
 			expect(said).toContain(error.message);
 			expect(said).not.toContain('&lt;');

@@ -201,7 +201,9 @@ describe('the error of a step that stops', () => {
 
 	it('advises no retry if the step itself was charged for nothing', () => {
 		const waited = stepError(step, failed, 1, [done('a', 'processing')], storedOrders());
-		expect(waited.description).toContain('1 generation has already been charged.');
+		expect(waited.description).toContain(
+			'1 generation has already been charged. It is still running',
+		);
 		expect(waited.description).not.toContain('Retry');
 	});
 
@@ -221,15 +223,19 @@ describe('the error of a step that stops', () => {
 		const unsent: Outcome<null> = { kind: 'error', error: notSent(failed, { itemIndex: 0 }) };
 		const broken: Outcome<null> = { kind: 'error', error: failed };
 		const stopped: Outcome<null> = { kind: 'stopped', generation: null };
-		const { description } = stepError(step, failed, 0, [broken, unsent, broken, stopped]);
-		expect(description).toContain('1 more item failed, and 2 items were skipped.');
+		const { step: four } = contextOf({ items: Array.from({ length: 4 }, () => ({ json: {} })) });
+		const { description } = stepError(four, failed, 0, [broken, unsent, broken, stopped]);
+		expect(description).toContain(
+			'Item 3 of 4 failed, too: The generation failed: Out of paint. 2 items were skipped.',
+		);
 	});
 
 	it.each([
 		[1, null],
-		[2, '1 more item failed'],
-		[4, '3 more items failed'],
-	])('counts the other failures: of %i in all', (count, words) => {
+		[2, 'Item 2 of 20 failed, too: The generation failed: Out of paint.'],
+		[4, 'Items 2, 3, 4 of 20 failed, too: The generation failed: Out of paint.'],
+		[20, '19 more items failed.'],
+	])('names the other failures, or counts many: of %i in all', (count, words) => {
 		const outcomes = Array.from(
 			{ length: count },
 			(): Outcome<null> => ({
@@ -237,9 +243,65 @@ describe('the error of a step that stops', () => {
 				error: failed,
 			}),
 		);
-		const { description } = stepError(step, failed, 0, outcomes);
-		if (words === null) expect(description).not.toContain('more item');
+		const { step: twenty } = contextOf({ items: Array.from({ length: 20 }, () => ({ json: {} })) });
+		const { description } = stepError(twenty, failed, 0, outcomes);
+		if (words === null) expect(description).not.toMatch(/more item|too/);
 		else expect(description).toContain(words);
+	});
+
+	it('names another failed item and its reason, whether its error or only its status is known', () => {
+		const refused = failed.with({ title: 'The service refused the content' });
+		const { step: three } = contextOf({ items: Array.from({ length: 3 }, () => ({ json: {} })) });
+		const { description } = stepError(three, failed, 1, [
+			{ kind: 'error', error: refused },
+			{ kind: 'error', error: failed },
+			{ kind: 'stopped', generation: { id: 'z', status: 'failed' } },
+		]);
+		expect(description).toContain('Items 1, 3 of 3 failed, too: The service refused the content.');
+		expect(description).not.toContain('charged.');
+	});
+
+	it.each<[string[], string]>([
+		[['completed', 'completed'], '2 generations have already been charged. Code'],
+		[
+			['completed', 'processing', 'pending'],
+			'3 generations have already been charged. 2 of them are still running, and are refunded if they fail.',
+		],
+		[
+			['completed', 'pending'],
+			'2 generations have already been charged. 1 of them is still running, and is refunded if it fails.',
+		],
+		[
+			['pending'],
+			'1 generation has already been charged. It is still running, and is refunded if it fails.',
+		],
+		[
+			['pending', 'queued', 'failed'],
+			'2 generations have already been charged. They are still running, and are refunded if they fail.',
+		],
+	])('says the running generations apart: %j', (statuses, said) => {
+		const outcomes = statuses.map(
+			(status, index): Outcome<null> => ({
+				kind: 'stopped',
+				generation: { id: `g${index}`, status },
+			}),
+		);
+		const { description } = stepError(step, failed, 9, outcomes);
+		expect(description).toContain(said);
+	});
+
+	it('does not count an item that failed, even if the journal still has it as running', () => {
+		const { description } = stepError(
+			step,
+			failed,
+			0,
+			[
+				{ kind: 'error', error: failed },
+				{ kind: 'error', error: failed.with({ generation: { id: 'y', status: 'failed' } }) },
+			],
+			storedOrders({ id: 'x', status: 'pending' }, { id: 'y', status: 'pending' }),
+		);
+		expect(description).not.toContain('already been charged');
 	});
 
 	it('does not mention charges if there were none', () => {
