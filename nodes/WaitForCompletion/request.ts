@@ -64,15 +64,17 @@ function validId(step: Step, itemIndex: number): string | null {
 function idOf(step: Step, itemIndex: number, { generationId: given }: Form): string {
 	const label = 'Generation ID';
 	if (isSet(given)) return generationId(label, given);
-	const { generation, generation_id, id } = asRecord(step.items[itemIndex].json);
-	const found = [asRecord(generation).id, generation_id, id].find(
-		(each) => String(each ?? '').trim() !== '',
-	);
+	const found = idIn(asRecord(step.items[itemIndex].json));
 	if (found !== undefined) return generationId(label, found);
 	throw new InvalidInputError(
 		'This item has no generation ID',
 		`${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
 	);
+}
+
+function idIn({ generation, generation_id, id }: Record<string, unknown>): unknown {
+	const ids = [asRecord(generation).id, generation_id, id];
+	return ids.find((each) => String(each ?? '').trim() !== '');
 }
 
 function validPlan(step: Step, itemIndex: number): Plan {
@@ -83,16 +85,19 @@ function validPlan(step: Step, itemIndex: number): Plan {
 	// own include option.
 	stepOptions(runOptions);
 	requireIncludeOption(options);
+	const id = idOf(step, itemIndex, form);
+	const item = asRecord(step.items[itemIndex].json);
 	return {
 		job: {
 			kind: 'collect',
 			itemIndex,
-			id: idOf(step, itemIndex, form),
+			id,
 			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
 			readiness: choiceOf(runOptions, 'readiness'),
 			...waitingOf(step, runOptions, WAIT_TIMEOUT),
 		},
 		download: downloadTarget(form, options),
+		...(String(idIn(item)).trim() === id && { prompt: item.prompt }),
 	};
 }
 

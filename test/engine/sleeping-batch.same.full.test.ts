@@ -122,7 +122,9 @@ describe('a batch returns the same items asleep as polled', () => {
 		expect(asleep.end.output('Step').map(({ pairedItem }) => pairedItem)).toEqual(
 			[0, 2, 3].map((item) => ({ item })),
 		);
-		expect(JSON.stringify(asleep.hints)).toContain('Polled instead of suspending, because Limit');
+		expect(JSON.stringify(asleep.hints)).toContain(
+			'Polled instead of suspending, because a spending limit',
+		);
 		const other = await compare({ ...limited, before, settings: continues });
 		expect(other.asleep.hasSlept).toBe(true);
 		expect(other.asleep.output).toEqual(other.polled.output);

@@ -1,4 +1,9 @@
+import { join } from 'node:path';
+
+import { readWorkflow } from '../../tools/engine';
+import { inARow } from '../../tools/engine/in-a-row';
 import { openKeyedStage, items, workflowWith } from './keyed';
+import { binaryOf } from './stage';
 
 const { stage, tables, rows, created, execute } = openKeyedStage();
 
@@ -48,6 +53,19 @@ describe('a generation that was charged and not returned', () => {
 		expect(run.status).toBe('canceled');
 		const ids = rows().map(({ generation_id: id }) => id);
 		expect(ids.sort()).toEqual(paidIds().sort());
+
+		const example = readWorkflow(join(__dirname, '../../examples/stopped-run.json'));
+		const entered = { name: 'Stopped Execution', type: 'n8n-nodes-base.noOp' };
+		const from = example.nodes.findIndex(({ name }) => name === 'Create Table Once');
+		const fetched = await stage.runWorkflow(inARow(entered, ...example.nodes.slice(from)), {
+			items: [{ execution_id: rows()[0].execution_id }],
+		});
+		const files = fetched.output('Fetch Files').map((item) => binaryOf(item).fileName);
+		expect(files.sort()).toEqual([
+			expect.stringMatching(/^seconds-30-a-boat-/),
+			expect.stringMatching(/^seconds-30-a-ship-/),
+		]);
+		expect(created()).toBe(2);
 	});
 });
 

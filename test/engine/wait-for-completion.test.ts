@@ -45,6 +45,23 @@ describe('Wait for Completion', () => {
 		expect(json.error).toContain('Status checks charge nothing');
 	});
 
+	it.each<[string, string, (id: string) => IDataObject]>([
+		['of a row of the data table', 'a-harbor-at-dawn', (id) => ({ id: 7, generation_id: id })],
+		[
+			'of an item with the other input fields',
+			'a-harbor-at-dawn',
+			(id) => ({ generation: { id } }),
+		],
+		['of another item than the ID that was entered', 'lumen-turbo', () => ({ id: 'another' })],
+		['that is no text', 'lumen-turbo', (id) => ({ id, prompt: 7 })],
+	])('names a file after the prompt %s', async (_, name, itemOf) => {
+		const [id] = await madeBefore(stage, 'a boat');
+		const item: IDataObject = { prompt: 'A harbor at dawn', ...itemOf(id) };
+		const parameters = item.id === 'another' ? { generationId: id } : {};
+		const run = await stage.run('waitForCompletion', parameters, { items: [item] });
+		expect(binaryOf(run.output('Step')[0]).fileName).toBe(`${name}-${id.slice(0, 8)}.png`);
+	});
+
 	it.each(['a\ud800', 'data:image/png;base64,'.padEnd(20_000, 'A')])(
 		'rejects an ID that cannot be part of a URL: %#',
 		async (id) => {

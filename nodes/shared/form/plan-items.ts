@@ -1,4 +1,3 @@
-import type { CreateRequest } from '../../../client/api/client';
 import { toResult, type Result } from '../../../client/async';
 import type { Job } from '../../../client/jobs/job';
 import { runsAsTool } from '../execution';
@@ -11,8 +10,8 @@ export interface Plan {
 	job: Job;
 	/** `null`: return JSON only. */
 	download: DownloadTarget | null;
-	/** Set if the job only collects what the item has created: its creating request, whose prompt names the file. */
-	draft?: CreateRequest;
+	/** Names the file of a job that only collects: the prompt of its item. */
+	prompt?: unknown;
 	/** True if the option Idempotency Key was added but is empty. */
 	keyIsEmpty?: boolean;
 }

@@ -41,13 +41,14 @@ export async function fetchOutput(
 }
 
 /** The prompt that a generation was created from. The item may have another one by now. */
-function promptOf({ job, draft }: Plan, record: TableJournal | null): string | null {
+function promptOf({ job, prompt }: Plan, record: TableJournal | null): string | null {
 	const isNew = job.kind === 'create';
 	const inRow = isNew ? record?.promptOf(job) : job.row?.prompt;
-	return inRow || promptIn(isNew ? job.draft : draft);
+	const asked = isNew ? promptIn(job.draft) : prompt;
+	return inRow || (typeof asked === 'string' ? asked : null);
 }
 
-function promptIn(draft: CreateRequest | undefined): string | null {
-	const { prompt } = (draft?.body ?? {}) as { prompt?: unknown };
-	return typeof prompt === 'string' ? prompt : null;
+/** The prompt of a creating request. */
+export function promptIn({ body }: CreateRequest): unknown {
+	return (body as { prompt?: unknown }).prompt;
 }

@@ -179,7 +179,7 @@ async function whyNotPaired(
 	});
 	const mayLeaveGap = isNew.indexOf(true) < isNew.lastIndexOf(false);
 	return mayLeaveGap && mayBeNew.length > most
-		? 'A spending limit may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
+		? 'a spending limit may leave out items between others, which n8n cannot pair after a sleep. Set On Error to Continue to suspend'
 		: null;
 }
 

@@ -8,6 +8,7 @@ import { continuesOnError } from '../execution';
 import { wallClock } from '../http/clock';
 import { openRecord, rowsOf } from '../record/record';
 import type { Plan } from '../form/plan-items';
+import { promptIn } from '../output/fetch-output';
 import { traceStep } from '../output/trace';
 import { runPlans, startOf } from '../run/run-plans';
 import { advance } from '../../../client/step/advance';
@@ -124,5 +125,7 @@ function deadlinesOf(jobs: CreateJob[], states: ItemStates[]): Map<string, numbe
 export function fetching(plan: Plan, rows: Map<number, Row>): Plan {
 	const job = plan.job as CreateJob;
 	const row = rows.get(job.itemIndex);
-	return row ? { ...plan, draft: job.draft, job: collecting(job, row, wallClock.now()) } : plan;
+	return row
+		? { ...plan, prompt: promptIn(job.draft), job: collecting(job, row, wallClock.now()) }
+		: plan;
 }

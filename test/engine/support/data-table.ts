@@ -23,7 +23,7 @@ interface Table {
 interface Condition {
 	keyName: string;
 	/** n8n leaves it out for the operations without one, which compare for equality. */
-	condition?: 'eq' | 'neq' | 'like' | 'isEmpty';
+	condition?: 'eq' | 'neq' | 'like' | 'isEmpty' | 'isNotEmpty';
 	keyValue?: unknown;
 }
 
@@ -176,7 +176,11 @@ function make(context: IExecuteFunctions, all: DataTables, item: number): IDataO
 	const { column } = context.getNodeParameter('columns', item) as {
 		column: Array<{ name: string }>;
 	};
-	if (all.tables.some((table) => table.name === name)) {
+	const existing = all.tables.find((table) => table.name === name);
+	if (existing && context.getNodeParameter('options.createIfNotExists', item, false)) {
+		return { id: existing.id, name };
+	}
+	if (existing) {
 		const message = `Data table with name '${name}' already exists in this project`;
 		throw new NodeOperationError(context.getNode(), message);
 	}
@@ -205,7 +209,9 @@ function matching(context: IExecuteFunctions, table: Table, item: number): IData
 
 /** As in a database, NULL equals nothing. n8n looks for NULL where the value is `null`. */
 function isHit(cell: unknown, { condition = 'eq', keyValue }: Condition): boolean {
-	if (condition === 'isEmpty') return cell === null || cell === '';
+	const isEmpty = cell === null || cell === '';
+	if (condition === 'isEmpty') return isEmpty;
+	if (condition === 'isNotEmpty') return !isEmpty;
 	if (condition === 'eq' && keyValue === null) return cell === null;
 	if (cell === null) return false;
 	if (condition === 'neq') return cell !== keyValue;
