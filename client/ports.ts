@@ -45,8 +45,7 @@ export interface ProbeResponse {
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
 /**
- * In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations, except
- * `waitingSinceMs`, which is a time as well.
+ * In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations.
  */
 export interface Clock {
 	/** Never goes back. */

@@ -3,12 +3,14 @@ import type { Clock } from '../ports';
 
 /** Holds back requests of one kind until the time that a server has asked for (`Retry-After`). */
 export class Hold {
-	/** The end, in milliseconds since the Unix epoch. */
-	until = 0;
 	/** The last error that named a time. */
 	cause: GenerationError | null = null;
 
-	constructor(private readonly clock: Clock) {}
+	/** @param until the end, in milliseconds since the Unix epoch. Set if an earlier run of the step was told one */
+	constructor(
+		private readonly clock: Clock,
+		public until = 0,
+	) {}
 
 	/** Milliseconds that are left. */
 	get leftMs(): number {

@@ -1,7 +1,6 @@
 import type { CreateRequest } from '../api/client';
 import { CONTENT_REFUSED } from '../api/error-table';
 import { GenerationError, type GenerationErrorFields } from '../api/errors';
-import type { Row } from './row';
 import { sentences } from '../text';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
@@ -78,10 +77,6 @@ export interface Tried {
 export interface CollectJob extends JobBasics {
 	kind: 'collect';
 	id: string;
-	/** When the wait began, in milliseconds since the Unix epoch, if that was before this step. */
-	waitingSinceMs?: number;
-	/** Its row in the table, if the generation is known from there. */
-	row?: Row;
 }
 
 /** Errors of a creating request after which another model is worth trying (spec 7). */

@@ -170,12 +170,6 @@ export class BatchedTable {
 		return found;
 	}
 
-	/** Writes the ids of `missing` if possible, then reads all rows of keys. Throws as `CallTable`. */
-	async read(keys: string[], missing: Row[]): Promise<Row[]> {
-		for (const row of missing) await toResult(async () => await this.writeId(row));
-		return (await this.run({ keys })).rows;
-	}
-
 	/** Queues a final status for the next call. */
 	end(status: string, id: string): void {
 		this.running.delete(id);

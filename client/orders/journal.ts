@@ -26,6 +26,13 @@ type Entry =
 	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
+/** The generations that earlier runs of a step have created for an order. */
+export interface Tries {
+	/** The oldest first. */
+	failed: Row[];
+	live: Row | null;
+}
+
 /** Orders whose request is in flight, or is about to be sent again, in any step of this process. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
@@ -62,6 +69,12 @@ export class Journal {
 
 	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
+
+	/** The tries of earlier runs of a step that sleeps: its failed generations, and the one that has not failed. */
+	tries(order: Pick<Order, 'key'>): Tries {
+		void order;
+		return { failed: [], live: null };
+	}
 
 	/** Returns the order of a job. */
 	order(job: CreateJob): Order {

@@ -67,6 +67,8 @@ export class KeyRow {
 	unrecorded: Row | null = null;
 	/** Number of failed generations, as last read. */
 	failures = 0;
+	/** Rows of generations of this step that have failed, the oldest first. */
+	ownFailures: Row[] = [];
 	/** Ids of failed generations. The table may still hold an older status for them. */
 	readonly failed = new Set<string>();
 	/** Writers of rows that are being deleted. */
@@ -93,6 +95,20 @@ export class KeyRow {
 		const { row, table } = this;
 		if (!row || !isUnresolved(row) || row.writer === '') return false;
 		return !row.writer.startsWith(table.writers);
+	}
+
+	/** True if a run of this step has written the row. */
+	isOwn({ writer }: RowFields): boolean {
+		const { batch } = this.table.scope;
+		return batch !== undefined && writer.startsWith(`${batch}/`);
+	}
+
+	/** Takes up a generation that an earlier run could not write to the table. */
+	adopt(row: Row): void {
+		const isThere = this.row?.generation_id === row.generation_id;
+		if (isThere || this.failed.has(row.generation_id)) return;
+		this.unrecorded = row;
+		if (!this.row || !hasId(this.row)) this.row = row;
 	}
 
 	/** Stores what was read, unless this step has written to the key in the meantime. */
@@ -247,6 +263,7 @@ export class KeyRow {
 		const failed = seen.filter((row) => !isLive(row));
 		failed.filter(hasId).forEach((row) => this.failed.add(row.generation_id));
 		this.failures = new Set(failed.map((row) => row.generation_id || row.id)).size;
+		this.ownFailures = failed.filter((row) => this.isOwn(row)).sort((one, two) => one.id - two.id);
 		return seen;
 	}
 

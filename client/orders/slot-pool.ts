@@ -97,6 +97,11 @@ export class SlotPool {
 		this.hold = new Hold(ports.clock);
 	}
 
+	/** Begins with a single request, as after a sleep: the account may be full. */
+	expectLimit(): void {
+		this.isLimited = true;
+	}
+
 	/** Returns a place in the queue. An item keeps it for all of its requests. */
 	ticket(): number {
 		return this.tickets++;
@@ -206,7 +211,8 @@ export class SlotPool {
 		// Other clients freed slots: there may be more.
 		this.allowedSpeculations += 2;
 		this.wakeFirst();
-		if (this.line.length > 0) return;
+		// An item that was refused meanwhile waits as long as it was asked to.
+		if (this.line.length > 0 || this.hold.leftMs > 0) return;
 		// More slots are free than items wait, so the limit is lifted until the next refusal.
 		this.isLimited = false;
 		this.free = 0;

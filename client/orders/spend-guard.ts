@@ -1,20 +1,10 @@
 import { balanceBelow, type ServiceClient } from '../api/client';
 import { GenerationError } from '../api/errors';
 import { raceAbort, toResult } from '../async';
+import { NOTHING_SPENT, type Spent } from '../jobs/memory';
 import type { StepGate } from './slot-pool';
 import type { Clock } from '../ports';
 import { amount, sentences } from '../text';
-
-/** What a step has spent. Prices are not known in advance: they are differences of the balance. */
-export interface Spent {
-	/** Creating requests that were charged or may have been. */
-	requests: number;
-	credits: number;
-	/** The highest price of a generation, in credits; 0 while none is known. */
-	price: number;
-}
-
-export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {

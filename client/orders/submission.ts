@@ -9,7 +9,7 @@ import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Journal, Lease } from './journal';
 import type { Order } from './order';
-import type { Pauses } from '../pauses';
+import type { Rest } from '../jobs/rest';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
@@ -33,6 +33,8 @@ interface Sending {
 	isAdmitted: boolean;
 	/** Of its last request. */
 	lastError: GenerationError | null;
+	/** When its first request failed. */
+	failedAt: number;
 }
 
 /** The service has asked to wait while the order was being claimed. Nothing was sent. */
@@ -51,9 +53,12 @@ interface SubmissionPorts {
 	startedAt?: number;
 	/** When the caller gives up, in milliseconds since the Unix epoch. Nothing is created afterwards. Default: never. */
 	createBy?: number;
-	/** True if the step can sleep: an outage then ends an item after some retries, and a later wave sends it again. */
-	mayRest?: boolean;
-	pauses: Pauses;
+	/** Set if the run may rest. */
+	rest?: Rest;
+	/** Set if nothing is created. */
+	neverCreated?: GenerationError;
+	/** Until when nothing may be sent, as the service has asked an earlier run. Default: 0. */
+	heldUntil?: number;
 	debug?: Debug;
 }
 
@@ -86,19 +91,12 @@ export class Submission {
 	readonly hold: Hold;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
-	/** Number of orders that are sent again although they may have been charged. */
-	private resending = 0;
 	private readonly startedAt: number;
 
 	constructor(private readonly ports: SubmissionPorts) {
 		this.startedAt = ports.startedAt ?? ports.clock.now();
 		this.gate = new StepGate(ports.halt);
-		this.hold = new Hold(ports.clock);
-	}
-
-	/** How many items wait for a slot, or at a spending limit; 0 if one would end as uncertain if the step slept. */
-	get waitingItems(): number {
-		return this.resending > 0 ? 0 : this.gate.waitingItems + this.ports.guard.waitingItems;
+		this.hold = new Hold(ports.clock, ports.heldUntil);
 	}
 
 	/**
@@ -129,7 +127,7 @@ export class Submission {
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, build: () => Promise<CreateRequest>): Promise<Generation | null> {
-		const { clock, random, halt, journal, slots, debug } = this.ports;
+		const { clock, random, halt, slots, debug } = this.ports;
 		const sending: Sending = {
 			...{ order, request: await build() },
 			ticket: slots.ticket(),
@@ -137,16 +135,16 @@ export class Submission {
 			lease: null,
 			isAdmitted: false,
 			lastError: null,
+			failedAt: Infinity,
 		};
+		const { rest } = this.ports;
 		let retries = 0;
 		const sendBy = this.sendBy(order);
 		let giveUpAt = sendBy;
 		let cause: GenerationError | null = null;
 		for (;;) {
-			const isResent = journal.known(order).state === 'sent';
-			if (isResent) this.resending++;
 			const sent = await toResult(async () => await this.send(sending));
-			if (isResent) this.resending--;
+			if (sent.ok) rest?.served();
 			if (sent.ok) return sent.value;
 			if (sent.error instanceof HeldBack) continue;
 			if (sent.error instanceof CancelledError) throw this.finalError(sending, cause, sent.error);
@@ -154,11 +152,16 @@ export class Submission {
 			if (cause.retryAfterMs === null) sending.heldSince = null;
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const now = clock.now();
-			if (cause.retry !== 'slot') giveUpAt = Math.min(giveUpAt, now + order.job.timeoutMs);
+			sending.failedAt = Math.min(sending.failedAt, now);
+			if (cause.retry === 'slot') rest?.served();
+			else rest?.failed();
+			if (cause.retry !== 'slot')
+				giveUpAt = Math.min(giveUpAt, (rest?.downSince ?? now) + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
 			sending.lastError = cause;
-			const isPatient = !this.ports.mayRest || cause.retryAfterMs !== null;
-			const maxRetries = isPatient ? mostRetries(cause) : undefined;
+			// If nothing else is served either, it is an outage.
+			const isAlone = !rest || rest.servedAt > sending.failedAt;
+			const maxRetries = isAlone ? mostRetries(cause) : Infinity;
 			const mayResend = this.mayResend(order);
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
 			const decision = decideRetry(cause, limits);
@@ -175,7 +178,9 @@ export class Submission {
 			// A pause that the service has asked for is no failed retry.
 			if (decision === 'backoff' && cause.retryAfterMs === null) retries++;
 			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
-			await this.pause(sending, Math.min(backoffDelay(tries, random), leftMs), halt);
+			const isPatient = rest && decision === 'backoff' && cause.retryAfterMs === null;
+			const pauseMs = isPatient ? rest.backoff(tries) : backoffDelay(tries, random);
+			await this.pause(sending, Math.min(pauseMs, leftMs), halt);
 		}
 	}
 
@@ -184,7 +189,7 @@ export class Submission {
 		const { gate, hold } = this;
 		const { order, request } = sending;
 		const { guard, journal, service } = this.ports;
-		if (!sending.isAdmitted) await guard.admit(gate);
+		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		const permit = await this.acquire(sending);
 		let claimed = false;
@@ -235,20 +240,24 @@ export class Submission {
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
 		const { order, ticket } = sending;
-		const { clock, guard, random, slots } = this.ports;
+		const { clock, guard, random, rest, slots } = this.ports;
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
 				sending.heldSince ??= clock.now();
-				if (hold.until > Math.min(sending.heldSince + timeoutMs, this.sendBy(order)))
-					throw heldTooLong(hold.cause as GenerationError, hold.leftMs, timeoutMs);
+				const since = rest?.downSince ?? sending.heldSince;
+				if (hold.cause && hold.until > Math.min(since + timeoutMs, this.sendBy(order)))
+					throw heldTooLong(hold.cause, hold.leftMs, timeoutMs);
 				// The jitter keeps items that were held back together from returning together.
 				await this.pause(sending, hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
 			}
 			await guard.ready(gate);
 			const waitsSince = clock.now();
-			const permit = await slots.acquire(gate, timeoutMs, ticket, this.sendBy(order));
+			// No item gives up because the account is full, for as long as the step may rest.
+			const mostMs = rest ? Infinity : timeoutMs;
+			const acquired = slots.acquire(gate, mostMs, ticket, this.sendBy(order));
+			const permit = await this.resting(sending, () => rest?.slotAt() ?? Infinity, acquired);
 			// The wait for a slot has its own timeout.
 			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
 			const isLate = this.isLate(order);
@@ -258,13 +267,23 @@ export class Submission {
 		}
 	}
 
-	/** Waits. The step may rest meanwhile, unless an earlier request of the order may have been charged. */
-	private async pause({ lease, order }: Sending, ms: number, signal: AbortSignal): Promise<void> {
-		const { clock, journal, pauses } = this.ports;
+	/** Waits, as `resting`. */
+	private async pause(sending: Sending, ms: number, signal: AbortSignal): Promise<void> {
+		const { clock } = this.ports;
+		const until = clock.now() + ms;
+		await this.resting(sending, () => until, clock.sleep(ms, signal));
+	}
+
+	/** Awaits something. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
+	private async resting<T>(
+		{ lease, order }: Sending,
+		until: () => number,
+		awaited: Promise<T>,
+	): Promise<T> {
+		const { journal, rest } = this.ports;
 		const mayRest = lease === null && journal.known(order).state !== 'sent';
-		const over = mayRest ? pauses.begin(clock.now() + ms) : undefined;
-		await clock.sleep(ms, signal);
-		over?.();
+		const over = mayRest ? rest?.begin(until) : undefined;
+		return await awaited.finally(over);
 	}
 
 	/** True if the caller of the order has given up. */
@@ -293,6 +312,7 @@ export class Submission {
 	/** True if the order may be sent although an earlier request may have been charged. */
 	private mayResend(order: Order): boolean {
 		const { onUncertainCharge } = order.job;
+		if (this.ports.neverCreated) return false;
 		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 

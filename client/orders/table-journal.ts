@@ -1,10 +1,12 @@
 import { toResult } from '../async';
 import type { CreateJob } from '../jobs/job';
 import { BatchedTable, type TablePorts } from './batched-table';
-import { Journal } from './journal';
+import { Journal, type Tries } from './journal';
 import { KeyRow } from './key-row';
+import type { Memory } from '../jobs/memory';
 import type { Row } from '../jobs/row';
-import { storedKey, type TableScope } from './table';
+import type { Order } from './order';
+import { hasId, storedKey, type TableScope } from './table';
 
 /** Interval at which missing ids and final statuses are written while the step runs. */
 const TIDY_MS = 15_000;
@@ -38,13 +40,31 @@ export class TableJournal extends Journal {
 	/**
 	 * Reads the keys of a step at once, before any order is sent. A single key is read when it is claimed instead.
 	 *
+	 * @param memory what earlier runs of the step remember
 	 * @throws GenerationError `record_unavailable`
 	 */
-	async begin(keys: string[]): Promise<void> {
-		if (keys.length === 1) return;
+	async begin(keys: string[], memory?: Memory): Promise<void> {
+		if (keys.length === 1 && !memory) return;
 		const read = await toResult(async () => await this.refresh([...new Set(keys.map(storedKey))]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.table.ports.signal.aborted) throw read.error;
+		for (const row of memory?.unwritten ?? []) this.keyRow(row.key).adopt(row);
+		this.writeAgain();
+	}
+
+	override tries({ key }: Pick<Order, 'key'>): Tries {
+		const { row = null, ownFailures = [] } = this.rowOf(key) ?? {};
+		return {
+			failed: ownFailures,
+			live: row && hasId(row) && this.rowOf(key)?.isOwn(row) ? row : null,
+		};
+	}
+
+	/** Number of creating requests that this step has sent, as far as rows show them. */
+	get sentByStep(): number {
+		const rows = [...this.rows.values()];
+		const isOwn = (one: KeyRow) => one.row && one.isOwn(one.row);
+		return rows.reduce((sum, one) => sum + one.ownFailures.length + (isOwn(one) ? 1 : 0), 0);
 	}
 
 	/** Finishes all writes. Never throws. */

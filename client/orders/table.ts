@@ -59,8 +59,10 @@ export interface TableScope {
 	/** Only with a key scope: nodes of other types have their own keys in it. */
 	type?: string;
 	executionId: string;
-	/** A token that is unique to this step. */
+	/** A token that is unique to this run of the step. */
 	writer: string;
+	/** What the writers of all runs of the step begin with, if it sleeps: they follow each other. */
+	batch?: string;
 }
 
 /** A request was sent, or is about to be. Without an id, its result is unknown. */
@@ -84,7 +86,7 @@ export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFiel
 
 /** Returns a new row, without its request. */
 export function newRow(
-	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer'>,
+	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer' | 'batch'>,
 	key: string,
 ): RowFields {
 	const empty = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, ''])) as RowFields;

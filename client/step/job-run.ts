@@ -1,9 +1,12 @@
 import { toResult, withLock } from '../async';
 import type { Clock } from '../ports';
 import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/job';
+import type { Memory } from '../jobs/memory';
+import type { Rest } from '../jobs/rest';
 import {
 	created,
 	errorOfEnd,
+	failedGeneration,
 	inAnotherAccount,
 	knownEnd,
 	thrownOutcome,
@@ -14,8 +17,7 @@ import type { Journal } from '../orders/journal';
 import type { Order } from '../orders/order';
 import { requestFields } from '../orders/table';
 import type { Submission } from '../orders/submission';
-import { explainedByRow, uncertainCharge } from '../orders/order-errors';
-import type { Pauses } from '../pauses';
+import { uncertainCharge } from '../orders/order-errors';
 import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
@@ -26,7 +28,7 @@ import { withModel, type CreateRequest } from '../api/client';
 const LATE_CHECK_GRACE_MS = 10_000;
 /** A job is late with less time left than this or a quarter of its timeout, whichever is shorter. */
 const LEAST_LEFT_MS = 1_000;
-/** Maximum time for the status check of a generation after a sleep, with all of its retries. */
+/** The same for the first checks after a sleep, with all of their retries. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** What all jobs of a step share. */
@@ -39,7 +41,12 @@ export interface SharedByJobs {
 	journal: Journal;
 	submission: Submission;
 	watcher: Watcher;
-	pauses: Pauses;
+	/** What earlier runs of the jobs remember. */
+	memory?: Memory;
+	/** Set if the run may rest. */
+	rest?: Rest;
+	/** Set if nothing is created: the error of an item that has no generation. */
+	neverCreated?: GenerationError;
 }
 
 /** One job, from its order or id to the end of its generation. */
@@ -50,6 +57,8 @@ export class JobRun {
 	watch: Watch | null = null;
 	/** When the wait for the generation times out; `Infinity` before there is one. */
 	deadline = Infinity;
+	/** True if this step has created the generation. */
+	isOwn = false;
 	/** True if the next generation of the job replaces a failed one. */
 	private replacesFailed = false;
 
@@ -63,8 +72,10 @@ export class JobRun {
 		const { job, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
 		if (job.kind === 'create') return created(shared.journal.paidBy(this.orderOf(job)));
-		const { id, row } = job;
-		return shared.watcher.requests.known(id)?.item ?? { id, ...(row && { status: row.status }) };
+		const { id } = job;
+		const wasRunning = shared.memory?.waits[id] !== undefined;
+		const known = shared.watcher.requests.known(id)?.item;
+		return known ?? { id, ...(wasRunning && { status: 'processing' }) };
 	}
 
 	/** The fallback model that creates the output; `null` for the model of the request. */
@@ -78,25 +89,40 @@ export class JobRun {
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'create') return await this.obtain(job);
-		const { clock, startedAt, lateSeenAt, watcher } = this.shared;
+		const { memory, startedAt, watcher } = this.shared;
+		const { id, wait, timeoutMs } = job;
+		const isKnown = memory?.waits[id] !== undefined || watcher.requests.known(id) !== null;
+		// If it exists, a 404 is retried. A single check of a user's ID does not retry it.
+		this.watch = new Watch(watcher, id, null, job.readiness, wait && isKnown);
 		// The generations run in any case, so the timeout of each counts from the start of the step.
-		const { id, wait, timeoutMs, waitingSinceMs = startedAt } = job;
-		const hasSlept = waitingSinceMs < startedAt;
-		// If `exists`, a 404 is retried. A single check of a user's ID does not retry it: in a sleeping step, a later
-		// check asks again.
-		const exists = job.row !== undefined || (wait && watcher.requests.known(id) !== null);
-		this.watch = new Watch(watcher, id, null, job.readiness, exists);
-		this.deadline = waitingSinceMs + timeoutMs;
-		if (hasSlept) this.watch.pauses = this.shared.pauses;
-		// A check between two sleeps must not hold its worker for long.
-		if (hasSlept && !wait) this.deadline = Math.min(this.deadline, startedAt + AFTER_SLEEP_MS);
-		// The generation may have ended during the sleep, or while its item waited. Check it even after its deadline.
-		let checkUntil = Math.max(this.deadline, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		if (hasSlept && wait) checkUntil = Math.max(checkUntil, lateSeenAt + AFTER_SLEEP_MS);
-		else if (this.deadline - clock.now() >= Math.min(LEAST_LEFT_MS, timeoutMs / 4)) return;
-		await this.watch.until('fetched', checkUntil);
-		if (wait) this.watch.pauses = null;
-		if (this.watch.generation) this.shared.lateSeenAt = clock.now();
+		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
+		// It may have ended while its item waited.
+		const leftMs = this.deadline - this.shared.clock.now();
+		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.lookOnce();
+	}
+
+	/** True if the step has rested. */
+	private get hasSlept(): boolean {
+		return (this.shared.memory?.restedAt ?? 0) > 0;
+	}
+
+	/** Begins the wait for the generation: its timeout counts from this time. */
+	private waitSince(since: number): void {
+		const watch = this.watch as Watch;
+		watch.since = since;
+		this.deadline = since + this.job.timeoutMs;
+		// The last look after the deadline is soon over.
+		watch.mayRest = this.deadline > this.shared.clock.now();
+	}
+
+	/** Requests the status once. After a sleep, or if the item had to wait, also when its deadline has passed. */
+	private async lookOnce(): Promise<void> {
+		const { clock, lateSeenAt } = this.shared;
+		let until = this.deadline;
+		if (this.job.kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
+		if (this.hasSlept) until = Math.max(until, lateSeenAt + AFTER_SLEEP_MS);
+		await this.watch?.until('fetched', until);
+		if (this.watch?.generation) this.shared.lateSeenAt = clock.now();
 	}
 
 	/** Waits as long as the job does, and stores the last known state. Throws as `Watch.until`. */
@@ -157,8 +183,7 @@ export class JobRun {
 	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
 		const { job, shared } = this;
-		if (job.kind === 'collect') return job.row ? explainedByRow(error, job.row) : error;
-		return shared.journal.explain(this.orderOf(job), error);
+		return job.kind === 'collect' ? error : shared.journal.explain(this.orderOf(job), error);
 	}
 
 	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
@@ -183,54 +208,77 @@ export class JobRun {
 
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
-		const { journal, pauses } = this.shared;
+		const { journal, rest } = this.shared;
 		const order = this.orderOf(job);
+		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
 		const model = this.fallback ?? undefined;
 		order.fields = requestFields(job, model);
 		const build = async () => {
 			const request = await job.request();
 			return model === undefined ? request : withModel(request, model);
 		};
-		const locked = pauses.begin(Infinity);
+		const locked = rest?.begin(() => Infinity);
 		const obtain = async () => {
-			locked();
+			locked?.();
 			await this.findOrCreate(order, build);
 		};
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
 		await withLock(journal.shared, order.lock, obtain);
 	}
 
+	/** Counts the tries of earlier runs, as the rows of their generations show them. Throws the error of the last one. */
+	private repeatDecisions(job: CreateJob, order: Order): void {
+		const { failed, live } = this.shared.journal.tries(order);
+		for (const row of failed) {
+			const item = { ...unseen(row.generation_id).item, status: 'failed', model: row.model };
+			const error = failedGeneration({ ...unseen(row.generation_id), item });
+			if (decideNextTry(job, error) === 'stop' && !live) throw error;
+		}
+		const { model = '' } = live ?? failed.at(-1) ?? {};
+		const fallbacks = (job.fallbackModels ?? []).indexOf(model) + 1;
+		if (job.tried) job.tried.fallbacks = Math.max(job.tried.fallbacks, fallbacks);
+		else if (fallbacks > 0) job.tried = { failed: 0, fallbacks };
+	}
+
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order, build: () => Promise<CreateRequest>): Promise<void> {
-		const { clock, startedAt, submission, watcher } = this.shared;
-		const { timeoutMs, countsFromStart } = order.job;
+		const { clock, journal, memory, neverCreated, startedAt, submission, watcher } = this.shared;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
+			if (earlierId === null && neverCreated) throw neverCreated;
 			const made = earlierId === null ? await submission.create(order, build) : null;
 			const id = earlierId ?? made?.item.id;
 			// Another execution was first, or the row has changed. The next read returns the result, or waits for it.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
-			const watch = new Watch(watcher, id, made, order.job.readiness, true);
-			this.deadline = (countsFromStart ? startedAt : clock.now()) + timeoutMs;
-			this.watch = watch;
+			this.watch = new Watch(watcher, id, made, order.job.readiness, true);
+			const now = clock.now();
+			this.waitSince(order.job.countsFromStart ? startedAt : (memory?.waits[id] ?? now));
 			const replaces = this.replacesFailed;
 			this.replacesFailed = false;
 			if (made && replaces) submission.stats.recreated++;
-			if (made) return;
-			const seen = await toResult(async () => await watch.until('fetched', this.deadline));
-			const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
-			if (error instanceof GenerationError && error.code === 'generation_not_found') {
-				throw inAnotherAccount(error, id);
-			}
-			if (!seen.ok) throw error;
-			this.commit();
-			if (!watch.generation || !isFailed(watch.generation)) {
-				submission.stats.reused++;
-				return;
-			}
+			this.isOwn = made !== null || journal.tries(order).live?.generation_id === id;
+			if (made || (await this.reuses(id))) return;
 			this.watch = null;
 		}
+	}
+
+	/** Looks at the generation of an earlier attempt. Returns false if it failed, so that another one may be created. */
+	private async reuses(id: string): Promise<boolean> {
+		const watch = this.watch as Watch;
+		const seen = await toResult(async () => await this.lookOnce());
+		const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
+		if (error instanceof GenerationError && error.code === 'generation_not_found') {
+			throw inAnotherAccount(error, id);
+		}
+		if (!seen.ok) throw error;
+		this.commit();
+		const isOwn = this.isOwn && this.hasSlept;
+		const hasFailed = watch.generation !== null && isFailed(watch.generation);
+		// The failure of an own generation decides about the next try. One of another execution is just created again.
+		if (hasFailed && !isOwn) return false;
+		if (!isOwn) this.shared.submission.stats.reused++;
+		return true;
 	}
 
 	private orderOf(job: CreateJob): Order {

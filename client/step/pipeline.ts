@@ -1,17 +1,17 @@
 import { onAbort } from '../async';
 import type { Clock, Debug, ProbeUrl, Random } from '../ports';
-import { Pauses } from '../pauses';
-import type { Shift } from './shift';
 import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
+import type { Memory, Spent } from '../jobs/memory';
+import { Rest } from '../jobs/rest';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
-import { isBeyondLimit, SpendGuard, type SpendLimits, type Spent } from '../orders/spend-guard';
+import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
 import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
 import { Submission, type SubmissionStats } from '../orders/submission';
-import type { StatusChecks } from '../watch/status-requests';
+import type { Watch } from '../watch/watch';
 import { Watcher } from '../watch/watcher';
-import { CancelledError, isOutage } from '../api/errors';
+import { CancelledError, type GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { ServiceClient } from '../api/client';
 
@@ -33,10 +33,12 @@ export interface PipelinePorts<T> {
 	createBy?: number;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
-	/** Earlier status checks of the step. */
-	checks?: StatusChecks;
-	/** Set if the step sleeps while nothing is due. The remaining jobs then end as stopped. */
-	shift?: Shift;
+	/** What earlier runs of the same jobs remember. */
+	memory?: Memory;
+	/** True if the run rests while nothing is due soon. The remaining jobs then end as stopped. */
+	rests?: boolean;
+	/** Set if nothing is created: the error of an item that has no generation. */
+	neverCreated?: GenerationError;
 	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
 		job: Job,
@@ -80,8 +82,10 @@ export interface PipelineResult<T> {
 	/** The job whose error came first; `null` if none failed. With `stopOnError`, its error ended the step. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
-	/** Until when the service has asked to send no status checks, in milliseconds since the Unix epoch; may be over. */
-	heldUntil: number;
+	/** What the next run should know; `null` if there was no memory. Its `unwritten` is as before. */
+	memory: Memory | null;
+	/** When the next run should begin, in milliseconds since the Unix epoch; `null` if this one does not rest. */
+	wakeAt: number | null;
 }
 
 /** Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
@@ -98,17 +102,16 @@ class Pipeline<T> {
 	private readonly halt = new AbortController();
 	private readonly guard: SpendGuard;
 	private readonly shared: SharedByJobs;
+	private readonly rest?: Rest;
 	/** The jobs that no worker has taken yet, in order. */
 	private readonly waiting: JobRun[];
-	/** Number of jobs that workers run. Those not in `running` look up, submit or retry. */
+	/** Number of jobs that workers run. */
 	private active = 0;
-	/** Start of the wait for each generation. */
-	private readonly running = new Map<JobRun, number>();
+	/** Since when the step waits for the generations that have not ended, by their ids. */
+	private readonly waits: Memory['waits'];
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
-	/** True if the service was down. A step that can sleep then begins no further job. */
-	private isDown = false;
 
 	constructor(
 		private readonly jobs: Job[],
@@ -117,37 +120,36 @@ class Pipeline<T> {
 	) {
 		const halt = this.halt.signal;
 		this.guard = new SpendGuard(settings, ports);
-		if (this.guard.spent.requests > 0) ports.service.confirmBaseUrl();
-		const now = ports.clock.now();
-		const mayRest = ports.shift !== undefined;
-		const pauses = new Pauses();
-		const watcher = new Watcher({ ...ports, halt, mayRest }, settings.pollIntervalMs, ports.checks);
+		const { clock, journal, memory, random, slots } = ports;
+		const now = clock.now();
+		if (memory && ports.rests) this.rest = new Rest(clock, random, memory);
+		if (memory && memory.restedAt > 0) slots.expectLimit();
+		if (this.guard.spent.requests + (memory?.restedAt ?? 0) > 0) ports.service.confirmBaseUrl();
+		this.waits = { ...memory?.waits };
+		const shared = { ...ports, halt, rest: this.rest, heldUntil: memory?.heldUntil };
+		const watcher = new Watcher(shared, settings.pollIntervalMs);
 		this.shared = {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
-			submission: new Submission({ ...ports, halt, guard: this.guard, mayRest, pauses }),
+			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher,
-			pauses,
+			rest: this.rest,
 		};
-		this.waiting = jobs.map((job) => new JobRun(job, this.shared));
+		// A run after a sleep takes up what exists before it creates anything.
+		const isMade = (job: Job) =>
+			job.kind === 'create' && journal.paidBy(journal.order(job)) !== null;
+		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
+		this.waiting = ordered.map((job) => new JobRun(job, this.shared));
 	}
 
 	async run(): Promise<PipelineResult<T>> {
-		const { cancel, shift, slots } = this.ports;
-		const { pauses, submission, watcher } = this.shared;
+		const { cancel, slots } = this.ports;
+		const { submission, watcher } = this.shared;
 		const stop = () => this.halt.abort();
 		const forget = onAbort(cancel, stop);
 		const ended = new AbortController();
-		const progress = () => ({
-			starting: this.active - this.running.size,
-			waiting: submission.waitingItems + pauses.count,
-			pausedUntil: pauses.earliestEnd,
-			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
-			runningSince: [...this.running.values()],
-			deadline: Math.min(...[...this.running.keys()].map(({ deadline }) => deadline)),
-		});
-		void shift?.run(progress, stop, ended.signal);
+		void this.rest?.watch(() => this.active, stop, ended.signal);
 		try {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
@@ -161,7 +163,8 @@ class Pipeline<T> {
 		return {
 			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
 			firstFailed: this.firstFailed,
-			heldUntil: watcher.requests.hold.until,
+			memory: this.remembered(),
+			wakeAt: cancel.aborted ? null : (this.rest?.wakeAt ?? null),
 			stats: {
 				...submission.stats,
 				retries: submission.stats.retries + watcher.transientErrors.size,
@@ -175,6 +178,29 @@ class Pipeline<T> {
 		};
 	}
 
+	/** What the next run should know. */
+	private remembered(): Memory | null {
+		const { memory } = this.ports;
+		if (!memory) return null;
+		const { clock } = this.ports;
+		const { rest, guard } = this;
+		const { submission, watcher } = this.shared;
+		const ends = { ...memory.ends };
+		for (const [{ itemIndex }, outcome] of this.outcomes) {
+			if (outcome.kind !== 'stopped')
+				ends[itemIndex] = outcome.kind === 'error' ? outcome.error.fields : null;
+		}
+		return {
+			...memory,
+			...(rest && { durations: rest.lastDurations, downSince: rest.downSince }),
+			ends,
+			waits: this.waits,
+			restedAt: clock.now(),
+			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
+			spent: guard.spent,
+		};
+	}
+
 	private async balances(): Promise<PipelineStats['balance']> {
 		const { balanceBefore: before } = this.guard;
 		const { made } = this.shared.submission.stats;
@@ -185,7 +211,7 @@ class Pipeline<T> {
 
 	/** Runs one job after the other. */
 	private async work(): Promise<void> {
-		while (!this.halt.signal.aborted && !this.isDown) {
+		while (!this.halt.signal.aborted) {
 			const run = this.waiting.shift();
 			if (!run) return;
 			this.active++;
@@ -214,20 +240,22 @@ class Pipeline<T> {
 
 	/** Waits for the generation of a job, and frees its slot when it ends. */
 	private async watch(run: JobRun): Promise<void> {
-		const { job } = run;
-		const { clock, shift, slots } = this.ports;
-		const since = (job.kind === 'collect' ? job.waitingSinceMs : undefined) ?? clock.now();
-		this.running.set(run, since);
+		const { clock, memory, slots } = this.ports;
+		const { rest } = this;
+		const watch = run.watch as Watch;
+		const { id, since } = watch;
+		if (rest) rest.running++;
 		try {
 			await run.wait();
 		} finally {
-			this.running.delete(run);
+			if (rest) rest.running--;
+			if (watch.generation && !watch.isOver) this.waits[id] = since;
+			else delete this.waits[id];
 		}
-		if (!run.watch?.isOver) return;
-		const { id, wasRunning } = run.watch;
-		const tookMs = clock.now() - since;
-		if (wasRunning) slots.release(id);
-		shift?.ended(tookMs, wasRunning);
+		if (!watch.isOver) return;
+		if (watch.wasRunning) slots.release(id);
+		const seenAt = watch.wasRunning ? watch.seenAt : memory?.waits[id] && memory.restedAt;
+		if (seenAt && run.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
 
 	private async finish(run: JobRun, generation: Generation): Promise<void> {
@@ -255,7 +283,6 @@ class Pipeline<T> {
 		this.outcomes.set(job, outcome);
 		if (outcome.kind !== 'error' || isBeyondLimit(outcome.error)) return;
 		this.firstFailed ??= job;
-		this.isDown ||= this.ports.shift !== undefined && isOutage(outcome.error);
 		if (this.settings.stopOnError) this.halt.abort();
 	}
 }

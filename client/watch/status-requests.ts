@@ -11,24 +11,21 @@ export interface StatusPorts {
 	clock: Clock;
 	random: Random;
 	halt: AbortSignal;
-	/** True if the step can sleep: an outage then ends a status check after some retries, and a later wave repeats it. */
-	mayRest?: boolean;
+	/** Until when no check may be sent, as the service has asked an earlier run. Default: 0. */
+	heldUntil?: number;
 	debug?: Debug;
 }
 
 /** How long the status `completed` is reused: half of the hour for which its output URL is valid (spec 8). */
 const FINAL_STATUS_MS = 1_800_000;
 
-/** The last status check of a generation. Plain data: it is stored while the execution sleeps. */
-export interface StatusCheck {
+/** The last status check of a generation. */
+interface StatusCheck {
 	/** When it was sent. */
 	at: number;
 	/** The generation as last confirmed, by this check or an earlier one; `null` if it never was. */
 	known: Generation | null;
 }
-
-/** The last status check of each generation, by its id. */
-export type StatusChecks = Map<string, StatusCheck>;
 
 /** Resolves to `null` if the deadline passed first. Rejects as the request does. */
 type StatusResponse = Promise<Generation | null>;
@@ -37,6 +34,8 @@ type StatusResponse = Promise<Generation | null>;
 export class StatusRequests {
 	/** The responses to the checks of this step, which all items with the same generation share. */
 	private readonly responses = new WeakMap<StatusCheck, StatusResponse>();
+	/** The last status check of each generation, by its id. */
+	private readonly last = new Map<string, StatusCheck>();
 	/** How many were sent. */
 	sent = 0;
 	/** Until when the service has asked the step to send none. */
@@ -45,11 +44,8 @@ export class StatusRequests {
 	constructor(
 		private readonly ports: StatusPorts,
 		readonly intervalMs: number,
-		private readonly last: StatusChecks = new Map(),
 	) {
-		this.hold = new Hold(ports.clock);
-		// The clock of the machine that sent the earlier ones may be ahead.
-		for (const check of last.values()) check.at = Math.min(check.at, ports.clock.now());
+		this.hold = new Hold(ports.clock, ports.heldUntil);
 	}
 
 	known(id: string): Generation | null {

@@ -3,7 +3,6 @@ import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/gener
 import { backoffDelay, MAX_RETRIES, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../jobs/job';
-import type { Pauses } from '../pauses';
 import type { Probed } from './prober';
 import { requireAbout } from './status-requests';
 import type { Watcher } from './watcher';
@@ -61,8 +60,8 @@ export class Watch implements Probed {
 	private denials = 0;
 	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
-	/** Set while its job begins: the waits between its checks are declared there. */
-	pauses: Pauses | null = null;
+	/** False if the run must not rest before the next look. */
+	mayRest = true;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
@@ -113,12 +112,13 @@ export class Watch implements Probed {
 	private async loop(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
 		while (!this.hasReached(goal)) {
-			const statusAt = this.afterHold(this.statusDueAt(deadline));
-			const probeAt = this.canProbe() ? this.probeAt : Infinity;
+			const lookAt = this.farLook();
+			const statusAt = this.afterHold(this.statusDueAt(deadline, lookAt));
+			const probeAt = lookAt === null && this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
-			// A check between two sleeps does not wait for a time that comes too late.
-			if (this.pauses && this.watcher.requests.hold.until > deadline) return;
-			const over = this.pauses?.begin(at);
+			// The time for which a run stays awake may end meanwhile.
+			const restUntil = () => (lookAt === null ? (this.farLook() ?? at) : at);
+			const over = this.mayRest ? this.watcher.ports.rest?.begin(restUntil) : undefined;
 			await pause(clock, at - clock.now(), halt).finally(over);
 			if (at === deadline) return;
 			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
@@ -170,12 +170,12 @@ export class Watch implements Probed {
 		// If the generation exists, these come from a proxy or a replica that lags.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
-		const isOutage = failure.retry !== 'never' && !failure.fatalForStep;
+		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));
+		const isOutage = mayPass && !failure.fatalForStep;
 		if (!isOutage && !(exists && isDenied && this.denials < MAX_RETRIES)) throw failure;
 		const isAskedFor = failure.retryAfterMs !== null;
-		const mayRest = this.watcher.ports.mayRest === true && !isAskedFor;
-		if (mayRest && isNew && this.failures >= MAX_RETRIES) throw failure;
-		const { clock, random, debug } = this.watcher.ports;
+		const { clock, random, debug, rest } = this.watcher.ports;
+		if (isOutage) rest?.failed();
 		debug?.(`the status check of ${this.id} is repeated (${failure.code})`);
 		this.lastError = failure;
 		this.watcher.requests.hold.note(failure);
@@ -183,7 +183,9 @@ export class Watch implements Probed {
 		// A response that asks to wait does not count as a failure, and a reused response does not count twice.
 		if (isNew && !isAskedFor) this.failures++;
 		if (isNew && !isOutage) this.denials++;
-		const pauseMs = backoffDelay(isAskedFor ? 0 : Math.max(0, this.failures - 1), random);
+		const tries = isAskedFor ? 0 : Math.max(0, this.failures - 1);
+		const isPatient = rest && isOutage && !isAskedFor;
+		const pauseMs = isPatient ? rest.backoff(tries) : backoffDelay(tries, random);
 		this.earliestAt = Math.max(this.earliestAt, clock.now() + pauseMs);
 	}
 
@@ -193,6 +195,7 @@ export class Watch implements Probed {
 		this.failures = this.denials = 0;
 		this.lastError = null;
 		this.generation = generation;
+		ports.rest?.served();
 		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
@@ -241,10 +244,19 @@ export class Watch implements Probed {
 		return this.generation?.item.url as string;
 	}
 
-	private statusDueAt(deadline: number): number {
+	/** When a run that may rest looks again at a generation that is not due soon; `null` if it watches it closely. */
+	private farLook(): number | null {
+		const { ports } = this.watcher;
+		const { generation } = this;
+		if (generation === null || isFinal(generation) || this.lastError || this.foundAt) return null;
+		const age = ports.rest?.nextLook(ports.clock.now() - this.since) ?? null;
+		return age === null ? null : this.since + age;
+	}
+
+	private statusDueAt(deadline: number, lookAt: number | null): number {
 		const { since, earliestAt, confirmAt } = this;
 		if (this.lastError !== null || this.generation === null) return earliestAt;
-		const due = this.scheduledAt + this.scheduledPause();
+		const due = lookAt ?? this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 	}

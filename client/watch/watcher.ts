@@ -1,7 +1,8 @@
 import type { GenerationError } from '../api/errors';
 import type { ProbeUrl } from '../ports';
+import type { Rest } from '../jobs/rest';
 import { Prober } from './prober';
-import { StatusRequests, type StatusChecks, type StatusPorts } from './status-requests';
+import { StatusRequests, type StatusPorts } from './status-requests';
 
 /** What the watches of one step share. */
 export class Watcher {
@@ -11,11 +12,11 @@ export class Watcher {
 	readonly prober: Prober;
 
 	constructor(
-		readonly ports: StatusPorts & { probe: ProbeUrl },
+		/** `rest`: set if the run may rest. */
+		readonly ports: StatusPorts & { probe: ProbeUrl; rest?: Rest },
 		readonly intervalMs: number,
-		checks?: StatusChecks,
 	) {
-		this.requests = new StatusRequests(ports, intervalMs, checks);
+		this.requests = new StatusRequests(ports, intervalMs);
 		this.prober = new Prober(ports, intervalMs);
 	}
 }

@@ -1,4 +1,3 @@
-import { newRow } from '../../client/orders/table';
 import { answer, wireGeneration } from '../support/answers';
 import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
@@ -130,18 +129,6 @@ describe('an idempotency key whose generation ended with a status outside of the
 			expect(error.description).toMatch(/delete (row 1|that row)/);
 		}
 		expect(step.fake.creating).toHaveLength(1);
-	});
-
-	it('is an error of a wave of a sleeping batch, which names its row, too', async () => {
-		const step = endingAs('expired');
-		await step.run(batch(1, { wait: false }));
-		const fields = newRow({ workflowId: 'w', nodeId: 'n', executionId: 'e' }, 'a');
-		const row = { ...fields, id: 7, changedAt: 0, generation_id: 'generation-1' };
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { row })]);
-		expect(errorIn(outcomes[0])).toMatchObject({
-			code: 'generation_ended',
-			description: expect.stringContaining('row 7') as string,
-		});
 	});
 });
 

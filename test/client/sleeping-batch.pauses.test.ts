@@ -2,7 +2,7 @@ import { refusal } from '../support/answers';
 import { keyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { sleepThrough } from '../support/sleeping-batch';
-import { Step, waitingFor, type CreateChanges } from '../support/step';
+import { Step, type CreateChanges } from '../support/step';
 import type { ServiceResponse } from '../../client/ports';
 
 /** Batches whose items wait for something else than an end: they rest as well. */
@@ -102,15 +102,4 @@ it.each<[string, ServiceResponse]>([
 	});
 	expect([errors, ended]).toEqual([[], 4]);
 	expect(part).toBeLessThan(0.15);
-});
-
-it('a check between two sleeps does not wait for the end of a Retry-After', async () => {
-	const step = new Step({ stopOnError: false });
-	await step.run([keyed('p0', 0, 'k', { wait: false })]);
-	step.fake.orderLooks(() => asking(refusal(503, 'service_unavailable'), 3_600));
-	const now = step.time.now();
-	const job = waitingFor('generation-1', 0, { wait: false, waitingSinceMs: now - 70_000 });
-	const { heldUntil, outcomes } = await step.runAgain([job]);
-	expect(outcomes[0].kind).toBe('error');
-	expect([step.time.now() - now, heldUntil - now]).toEqual([0, 3_600_000]);
 });

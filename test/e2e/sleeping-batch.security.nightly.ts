@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
+import { newMemory } from '../../client/jobs/memory';
 import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Message, Role, SleepState } from '../../nodes/shared/sleep/state';
 import { startSandbox } from '../../sandbox/server';
@@ -175,12 +176,10 @@ async function attackAll(): Promise<Execution[]> {
 	return (await Promise.all(attacking)).flat();
 }
 
-/** The states of both kinds of sleep in one. */
 const forgedState = {
 	...{ v: STORED_VERSION, run: 0, hasFiles: true, stopped: false },
-	...{ wakeAt: 1, sleepsFrom: 1, since: 1, dead: 0, lastDeath: '', collections: 0 },
-	...{ items: {}, spent: 0, resubmitted: 0, failed: [], earlier: [], durations: [], checks: {} },
-} satisfies Omit<SleepState, 'batch' | 'step' | 'over'> & Record<string, unknown>;
+	...{ wakeAt: 1, dead: 0, lastDeath: '', collections: 0, memory: newMemory('made-up', 1) },
+} satisfies Omit<SleepState, 'batch' | 'step' | 'over'>;
 
 function secretOf({ data }: Execution): string {
 	const { contextData = {} } = data.executionData ?? {};

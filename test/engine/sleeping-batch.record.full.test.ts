@@ -41,66 +41,14 @@ it('marks the row of a generation that is completed without an output as complet
 	expect(rows().map(({ status }) => status)).toEqual(['completed', 'completed']);
 });
 
-describe('an item that a newer release rejects after the sleep', () => {
-	/** Suspends a batch, and makes its second item invalid. */
-	async function rejected(settings = {}): Promise<Run> {
-		const first = await execute(boats, asleep(), settings);
-		const { contextData } = first.record.state.data.executionData ?? {};
-		const { items: kept } = contextData?.['node:Step'].sleepingBatch as { items: IDataObject[] };
-		kept[1].prompt = '';
-		return await sleepToEnd(stage, first);
-	}
-
-	it('is returned as an error with its ID, with the other items', async () => {
-		const output = (await rejected({ onError: 'continueRegularOutput' })).output('Step');
-		expect(output.map(({ json }) => [json.id, json.error_code ?? json.status])).toEqual([
-			[idOf('a'), 'completed'],
-			[idOf('b'), 'invalid_input'],
-		]);
-		expect(output[1].json.error).not.toContain('Nothing was charged');
-	});
-
-	it('stops the step with an error that names all charged generations', async () => {
-		const { error } = await rejected();
-		expect(error).toMatchObject({ message: expect.stringContaining('Prompt is empty') as string });
-		const { description } = error as { description: string };
-		expect(description).toContain(`Charged: ${idOf('a')}`);
-		expect(description).toContain(idOf('b'));
-		expect(description).toContain('2 generations have already been charged');
-	});
-});
-
-describe('rows that are deleted while the batch sleeps', () => {
-	const four = ['a', 'b', 'c', 'd'].map((key) => ({ key, prompt: `boat ${key} [seconds: 300]` }));
-
-	it.each<[string, () => void]>([
-		['all rows, before each wave', () => (rows().length = 0)],
-		['the table', () => (tables.tables.length = 0)],
-		['renamed', () => (tables.tables[0].name = 'media_generations_old')],
-	])('charge nothing again, and all items are returned: %s', async (what, remove) => {
-		let run = await execute(four, asleep());
-		remove();
-		stage.leap(120);
-		for (let waves = 0; waves < 40 && run.status === 'waiting'; waves++) {
-			if (what.startsWith('all')) remove();
-			run = await wake(stage, run);
-		}
-		expect([run.status, created()]).toEqual(['success', 4]);
-		const made = stage.sandbox.books.generations.map(({ id }) => id);
-		expect(run.output('Step').map(({ json }) => [json.id, json.status])).toEqual(
-			made.map((id) => [id, 'completed']),
-		);
-	});
-
-	it('leave the IDs in the error if the batch cannot go on', async () => {
-		const first = await execute(boats, asleep());
-		const ids = [idOf('a'), idOf('b')];
-		tables.refusal = 'Attempted to use Data table node but the module is disabled';
-		const { error } = await sleepToEnd(stage, first);
-		const said = JSON.stringify([error?.message, (error as { description?: string }).description]);
-		ids.forEach((id) => expect(said).toContain(id));
-		expect(said).not.toContain(' of 1');
-	});
+it('the error of a batch that cannot go on without its table names the IDs', async () => {
+	const first = await execute(boats, asleep());
+	const ids = [idOf('a'), idOf('b')];
+	tables.refusal = 'Attempted to use Data table node but the module is disabled';
+	const { error } = await sleepToEnd(stage, first);
+	const said = JSON.stringify([error?.message, (error as { description?: string }).description]);
+	ids.forEach((id) => expect(said).toContain(id));
+	expect(said).not.toContain(' of 1');
 });
 
 it('a generation of another execution times out as an own one does', async () => {

@@ -9,14 +9,14 @@ const { stage, compare, execute } = openComparison();
 const continues = { onError: 'continueRegularOutput' };
 /** n8n throws for a reference to a node that does not exist. */
 const failing = "$('Nowhere').item.json.x";
-const boats = (count: number, seconds = 20): IDataObject[] =>
+const boats = (count: number, seconds = 100): IDataObject[] =>
 	Array.from({ length: count }, (_, index) => ({
 		key: `k${index}`,
 		index,
 		prompt: `boat ${index} [seconds: ${seconds}]`,
 	}));
 const [boat, ship, raft] = boats(3);
-const broken = { ...ship, prompt: 'a ship [seconds: 20] [fail: out of paint]' };
+const broken = { ...ship, prompt: 'a ship [seconds: 100] [fail: out of paint]' };
 const rejected = { ...ship, key: 'r', prompt: 'a ship [reject: invalid_parameter]' };
 
 describe('a batch returns the same items asleep as polled', () => {
@@ -112,30 +112,14 @@ describe('a batch returns the same items asleep as polled', () => {
 		expect(asleep.created).toBe(polled.created);
 	});
 
-	it('which are polled where a limit leaves out items between others: n8n would pair these with wrong items', async () => {
-		const list = boats(4);
-		const parameters = { options: { idempotencyKey: '={{ $json.key }}' } };
-		const before = async () => await execute(list.slice(2), parameters);
-		const limited = { list, runOptions: { maxNewGenerations: 1 } };
-		const { polled, asleep } = await compare({ ...limited, before });
-		expect(asleep.output).toEqual(polled.output);
-		expect(asleep.end.output('Step').map(({ pairedItem }) => pairedItem)).toEqual(
-			[0, 2, 3].map((item) => ({ item })),
-		);
-		expect(JSON.stringify(asleep.hints)).toContain(
-			'Polled instead of suspending, because a spending limit',
-		);
-		const other = await compare({ ...limited, before, settings: continues });
-		expect(other.asleep.hasSlept).toBe(true);
-		expect(other.asleep.output).toEqual(other.polled.output);
-	});
-
-	it('which are polled where an item with the idempotency key of an earlier one follows those beyond the limit', async () => {
+	it('an item beyond the limit between others keeps its place, where n8n pairs by position', async () => {
 		const [first, second] = boats(2);
 		const list = [first, second, first];
 		const { polled, asleep } = await compare({ list, runOptions: { maxNewGenerations: 1 } });
-		expect(asleep.hasSlept).toBe(false);
-		expect(asleep.output).toEqual(polled.output);
+		expect(asleep.hasSlept).toBe(true);
+		const codes = asleep.end.output('Step').map(({ json }) => json.error_code ?? json.status);
+		expect(codes).toEqual(['completed', 'generation_limit_reached', 'completed']);
+		expect(polled.created).toBe(asleep.created);
 	});
 
 	it('the first ones up to the limit, although the first creating request is sent again', async () => {
@@ -290,7 +274,9 @@ describe('a batch that ends before it sleeps has the same hints and errors as a 
 		const runOptions = { timeout: 8, onTimeout: 'continue' };
 		const { polled, asleep } = await compare({ list, runOptions, before: slowly });
 		expect(asleep.hasSlept).toBe(false);
-		expect(asleep.hints).toEqual(polled.hints);
+		const [reason, ...hints] = asleep.hints as unknown[];
+		expect(JSON.stringify(reason)).toContain('every Timeout is shorter than 130 s');
+		expect(hints).toEqual(polled.hints);
 		expect(asleep.output).toEqual(polled.output);
 		expect(asleep.seconds).toBeLessThan(12);
 	});

@@ -1,8 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { NOTHING_SPENT } from '../../client/orders/spend-guard';
-import { STORED_VERSION, type Role, type Message } from '../../nodes/shared/sleep/state';
-import type { BatchState } from '../../nodes/shared/sleep/wave';
+import { newMemory } from '../../client/jobs/memory';
+import {
+	STORED_VERSION,
+	type Role,
+	type Message,
+	type SleepState,
+} from '../../nodes/shared/sleep/state';
 import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
@@ -57,7 +61,7 @@ async function victim(): Promise<Run> {
 }
 
 /** The state of a batch, as an author can write it who knows or guesses the ID of the execution. */
-function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchState {
+function forged({ executionId }: Run, changes: Partial<SleepState> = {}): SleepState {
 	return {
 		v: STORED_VERSION,
 		collections: 0,
@@ -65,16 +69,10 @@ function forged({ executionId }: Run, changes: Partial<BatchState> = {}): BatchS
 		step: 'Step',
 		run: 0,
 		hasFiles: true,
-		items: {},
-		spent: NOTHING_SPENT,
-		resubmitted: 0,
-		failed: [],
-		earlier: [],
+		memory: newMemory('made-up', 1),
 		over: false,
 		stopped: false,
 		wakeAt: 1,
-		sleepsFrom: 1,
-		durations: [],
 		dead: 0,
 		lastDeath: '',
 		...changes,
@@ -120,7 +118,7 @@ const claims = (secret: unknown): IDataObject => ({
 });
 const wrongSecret = '00000000-0000-4000-8000-000000000000';
 
-const attacks: Array<[Role, string, Partial<BatchState>]> = [
+const attacks: Array<[Role, string, Partial<SleepState>]> = [
 	['deliver', 'a batch that is over', { over: true }],
 	['sleep', 'a batch that goes on', {}],
 	['wave', 'a batch that goes on', {}],
@@ -188,7 +186,8 @@ describe('a workflow of another author', () => {
 
 	it('changes nothing outside of its own execution through the names of keys', async () => {
 		const polluted = JSON.parse('{ "__proto__": { "polluted": 1 }, "constructor": null }') as never;
-		const state = forged(await victim(), { items: polluted });
+		const memory = { ...newMemory('made-up', 1), ends: polluted };
+		const state = forged(await victim(), { memory });
 		for (const role of ['wave', 'return'] as const) {
 			await attack(role, message({ state }), claims(wrongSecret));
 			await attack(role, message({ state, report: state }), claims(wrongSecret));

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Run } from '../../tools/engine';
-import { killWave, sleepToEnd, wake, nextOf } from './asleep';
+import { killWave, sleepToEnd, nextOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches whose items or executions share keys, and whose table misses something. */
@@ -16,7 +16,6 @@ const asleep = (runOptions: IDataObject = {}, parameters: INodeParameters = {}) 
 		...parameters,
 	}) as INodeParameters;
 const continues = { onError: 'continueRegularOutput' };
-const idOf = (key: string) => rows().find((row) => row.key === key)?.generation_id;
 const endsOf = (run: Run) => run.output('Step').map(({ json }) => json.error_code ?? json.status);
 
 describe('two items of a batch with one key, whose generation fails', () => {
@@ -32,26 +31,6 @@ describe('two items of a batch with one key, whose generation fails', () => {
 		expect(endsOf(end)).toEqual(['generation_failed', 'generation_failed']);
 		expect(created()).toBe(1);
 	});
-
-	it('create no other one, if the first of them does not wait', async () => {
-		const list = [
-			{ key: 'k', prompt, wait: false },
-			{ key: 'k', prompt, wait: true },
-		];
-		const parameters = asleep({}, { waitForCompletion: '={{ $json.wait }}' });
-		const end = await sleepToEnd(stage, await execute(list, parameters, continues));
-		expect(endsOf(end)).toEqual(['failed', 'generation_failed']);
-		expect(created()).toBe(1);
-	});
-});
-
-it('a batch does not create again what failed, only because another batch has seen that first', async () => {
-	const list = items(['k', 'a boat [seconds: 300] [fail: no]']);
-	const one = await execute(list, asleep(), continues);
-	const other = await execute(list, asleep(), continues);
-	expect(endsOf(await sleepToEnd(stage, one))).toEqual(['generation_failed']);
-	expect(endsOf(await sleepToEnd(stage, other))).toEqual(['generation_failed']);
-	expect(created()).toBe(1);
 });
 
 it('a wave that dies after it recorded a failure does not make the next one create the item again', async () => {
@@ -77,24 +56,3 @@ it('a failure that the table did not take counts once, so that the item is creat
 	expect(endsOf(end)).toEqual(['generation_failed', 'completed']);
 	expect(created()).toBe(3);
 });
-
-it.each([
-	['while a wave sleeps', false],
-	['before the results are fetched', true],
-])(
-	'rows of items from an earlier execution that are deleted %s charge nothing again',
-	async (_, late) => {
-		const list = items(['a', 'a boat [seconds: 1]'], ['b', 'a ship [seconds: 300]']);
-		const polled = { ...asleep(), runOptions: {} } as INodeParameters;
-		await execute(list.slice(0, 1), polled);
-		const id = idOf('a');
-		let run = await execute(list, asleep());
-		expect(run.status).toBe('waiting');
-		while (late && rows().some(({ status }) => status !== 'completed'))
-			run = await wake(stage, run);
-		rows().length = 0;
-		const end = await sleepToEnd(stage, run);
-		expect([end.error?.message, endsOf(end)]).toEqual([undefined, ['completed', 'completed']]);
-		expect([end.output('Step')[0].json.id, created()]).toEqual([id, 2]);
-	},
-);

@@ -1,23 +1,10 @@
-import { toResult } from '../../client/async';
 import { ServiceClient } from '../../client/api/client';
 import type { CreateJob } from '../../client/jobs/job';
-import type { Row } from '../../client/jobs/row';
-import { BatchedTable } from '../../client/orders/batched-table';
+import { newMemory, type Memory } from '../../client/jobs/memory';
 import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
-import { NOTHING_SPENT } from '../../client/orders/spend-guard';
-import type { CallTable, TableScope } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline } from '../../client/step/pipeline';
-import { advance } from '../../client/step/advance';
-import {
-	unwrittenRows,
-	withChanges,
-	type ItemState,
-	type ItemStates,
-	type WaveState,
-} from '../../client/step/wave-plan';
-import type { WaveResult } from '../../client/step/wave-result';
+import { runPipeline, type PipelineResult } from '../../client/step/pipeline';
 import { prompt, type MemoryTable } from './memory-table';
 import type { Step } from './step';
 
@@ -42,7 +29,7 @@ interface Night {
 	/** Milliseconds during which a worker was held. */
 	awakeMs: number;
 	/** How items ended, by index: their errors, or `null`. */
-	settled: Record<number, NonNullable<ItemState['end']> | null>;
+	settled: Memory['ends'];
 }
 
 /** Returns when n8n wakes an execution. Its ticks are at full minutes of virtual time. */
@@ -66,117 +53,66 @@ export async function sleepThrough(
 
 class SleepingBatch {
 	private readonly night: Night = { waves: 0, awakeMs: 0, settled: {} };
-	private readonly state = {
-		durations: [] as number[],
-		sleptMs: 0,
-		spent: NOTHING_SPENT,
-		resubmitted: 0,
-	};
-	private items: ItemStates = {};
-	private failed: WaveState['failed'] = [];
+	private memory: Memory;
 
 	constructor(
 		private readonly step: Step,
 		private readonly table: MemoryTable,
 		private readonly jobs: CreateJob[],
-	) {}
+	) {
+		this.memory = newMemory('token', step.time.now());
+	}
 
 	async run(): Promise<Night> {
-		const { night, state, step } = this;
+		const { night, step } = this;
 		const { time } = step;
 		for (;;) {
 			const begun = time.now();
-			const result = await this.wave();
+			const { wakeAt, firstFailed } = await this.wave();
 			const isFirst = night.waves++ === 0;
 			if (night.waves > MOST_WAVES) throw new Error('The batch does not end');
 			night.awakeMs += time.now() - begun;
-			this.takeIn(result);
-			if (result.over) return night;
+			night.settled = this.memory.ends;
+			if (wakeAt === null || (firstFailed && step.settings.stopOnError)) return night;
 			const from = time.now();
-			const wakeAt = wakesAt((isFirst ? null : result.nextAt) ?? from + SHORTLY_MS, from);
-			await time.sleep(wakeAt - from);
-			state.sleptMs = time.now() - from;
+			await time.sleep(wakesAt(isFirst ? from + SHORTLY_MS : wakeAt, from) - from);
 			await time.sleep(WAKING_MS);
 			night.awakeMs += WAKING_MS;
 		}
 	}
 
-	private async read(table: CallTable, scope: TableScope): Promise<Row[]> {
-		const { time, cancel } = this.step;
-		const keys = this.jobs.flatMap(({ idempotencyKey: key }) => key ?? []);
-		const batched = new BatchedTable(scope, { table, clock: time, signal: cancel.signal });
-		return await batched.read(keys, unwrittenRows(this.items));
-	}
-
-	private takeIn(result: WaveResult): void {
-		const { night, state } = this;
-		this.items = withChanges(this.items, result.items);
-		for (const [index, { end }] of Object.entries(this.items)) {
-			if (end !== undefined) night.settled[Number(index)] = end;
-		}
-		state.durations = result.durations;
-		state.spent = result.spent;
-		state.resubmitted = result.resubmitted;
-		this.failed = result.failed;
-	}
-
-	private async wave(): Promise<WaveResult> {
-		const { step, jobs, night, state, failed } = this;
+	private async wave(): Promise<PipelineResult<unknown>> {
+		const { step, night, memory } = this;
 		const { signal } = step.cancel;
 		const clock = step.time;
-		const call = this.table.reachedBy(clock, () => prompt);
-		const writer = `${BATCH}, wave ${night.waves}`;
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: BATCH, writer };
-		const before = {
-			items: this.items,
-			spent: state.spent,
-			resubmitted: state.resubmitted,
-			failed,
-			earlier: [],
-			durations: state.durations,
-		};
+		const table = this.table.reachedBy(clock, () => prompt);
+		const writer = `${memory.token}/${night.waves}`;
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: BATCH, writer, batch: memory.token };
 		const ports = { clock, random: () => step.random(), signal };
-		const { stopOnError, maxNewGenerations = null } = step.settings;
-		const inOrder = stopOnError && maxNewGenerations !== null;
-		const { result } = await advance(
-			jobs,
-			before,
-			{
-				clock,
-				read: async () => await this.read(call, scope),
-				open: async (keyed) => {
-					const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table: call });
-					const keys = keyed.flatMap(({ idempotencyKey: key }) => key ?? []);
-					const begun = await toResult(async () => await journal.begin(keys));
-					if (begun.ok) return journal;
-					await journal.close();
-					throw begun.error;
-				},
-				run: async (some, record, { shift, spentBefore }) =>
-					await runPipeline(
-						some,
-						{
-							...ports,
-							service: new ServiceClient({ ...ports, send: step.fake.send }),
-							journal: record as TableJournal,
-							probe: step.fake.probe,
-							slots: new SlotPool(ports),
-							cancel: signal,
-							shift,
-							finish: async (_, generation) => ({ generation, output: null }),
-						},
-						{ ...step.settings, spentBefore },
-					),
-			},
-			{
-				batch: BATCH,
-				stopOnError,
-				inOrder,
-				rests: true,
-				sleepsFrom: state.sleptMs === 0 ? 0 : clock.now() - state.sleptMs,
-				ofRound: new Set(),
-			},
+		const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table });
+		const open = this.jobs.filter(({ itemIndex }) => memory.ends[itemIndex] === undefined);
+		await journal.begin(
+			open.flatMap(({ idempotencyKey: key }) => key ?? []),
+			memory,
 		);
-		return result;
+		const ran = await runPipeline(
+			open.map((job) => ({ ...job })),
+			{
+				...ports,
+				service: new ServiceClient({ ...ports, send: step.fake.send }),
+				journal,
+				probe: step.fake.probe,
+				slots: new SlotPool(ports),
+				cancel: signal,
+				memory,
+				rests: true,
+				finish: async (_, generation) => ({ generation, output: null }),
+			},
+			{ ...step.settings, spentBefore: memory.spent },
+		);
+		await journal.close();
+		const unwritten = [...journal.unrecorded.values()];
+		this.memory = { ...(ran.memory as Memory), unwritten };
+		return ran;
 	}
 }

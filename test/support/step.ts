@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../../client/ports';
 import type { CollectJob, CreateJob, Job } from '../../client/jobs/job';
+import { newMemory, type Memory } from '../../client/jobs/memory';
 import { Journal, type StoredOrder, type StoredOrders } from '../../client/orders/journal';
 import { digest } from '../../client/orders/table';
 import { SlotPool } from '../../client/orders/slot-pool';
@@ -88,8 +89,8 @@ export class Step {
 	clock: Clock = this.time;
 	/** The slots of the account, if this step shares them with other steps. */
 	slots?: SlotPool;
-	/** The status checks that all runs of the step share. */
-	checks: PipelinePorts<string>['checks'];
+	/** What earlier runs remember. */
+	memory?: Memory;
 	finish: PipelinePorts<string>['finish'] = async (_, generation) => ({
 		generation,
 		output: `file of ${generation.item.id}`,
@@ -110,6 +111,12 @@ export class Step {
 	}
 
 	private readonly beginning = this.time.now();
+
+	/** Remembers that the step has slept, and since when it waits for generations: milliseconds since the Unix epoch. */
+	sleptSince(since: number, ...ids: string[]): void {
+		const waits = Object.fromEntries(ids.map((id) => [id, since]));
+		this.memory = { ...newMemory('token', since), restedAt: since + 1, waits };
+	}
 
 	/** Stops this attempt, as a user does, `ms` milliseconds after this object was created. */
 	stopAt(ms: number): void {
@@ -142,7 +149,7 @@ export class Step {
 			random: () => this.random(),
 			slots: this.slots ?? new SlotPool({ clock: this.clock, random: () => this.random() }),
 			cancel: this.cancel.signal,
-			checks: this.checks,
+			memory: this.memory,
 			finish: async (...args) => await this.finish(...args),
 		};
 		return await runPipeline(jobs, ports, this.settings);

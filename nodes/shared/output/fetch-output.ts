@@ -43,12 +43,12 @@ export async function fetchOutput(
 /** The prompt that a generation was created from. The item may have another one by now. */
 function promptOf({ job, prompt }: Plan, record: TableJournal | null): string | null {
 	const isNew = job.kind === 'create';
-	const inRow = isNew ? record?.promptOf(job) : job.row?.prompt;
+	const inRow = isNew && record?.promptOf(job);
 	const asked = isNew ? promptIn(job.draft) : prompt;
 	return inRow || (typeof asked === 'string' ? asked : null);
 }
 
 /** The prompt of a creating request. */
-export function promptIn({ body }: CreateRequest): unknown {
+function promptIn({ body }: CreateRequest): unknown {
 	return (body as { prompt?: unknown }).prompt;
 }

@@ -2,11 +2,10 @@ import { randomUUID } from 'crypto';
 
 import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
+import type { Memory } from '../../../client/jobs/memory';
 import type { CreateJob, Job, KeyedJob } from '../../../client/jobs/job';
-import { BatchedTable, type TablePorts } from '../../../client/orders/batched-table';
+import type { TablePorts } from '../../../client/orders/batched-table';
 import type { Journal } from '../../../client/orders/journal';
-import { unavailable } from '../../../client/orders/order-errors';
-import type { Row } from '../../../client/jobs/row';
 import { newRow, requestFields, storedKey, type TableScope } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { debugLog, typeCreatedBy } from '../execution';
@@ -25,6 +24,7 @@ export function keyOf(job: KeyedJob): string | null {
  * these items before that.
  *
  * @param journal the orders that are stored with the execution
+ * @param memory what earlier runs of the step remember
  * @returns `null` if no item has a key
  * @throws GenerationError `record_unavailable`
  */
@@ -32,28 +32,15 @@ export async function openRecord(
 	step: Step,
 	journal: Journal,
 	jobs: Job[],
+	memory?: Memory,
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
-	const record = new TableJournal(journal, scopeOf(step), await portsOf(step));
-	const begun = await toResult(async () => await record.begin(keys));
+	const record = new TableJournal(journal, scopeOf(step, memory), await portsOf(step));
+	const begun = await toResult(async () => await record.begin(keys, memory));
 	if (begun.ok) return record;
 	await record.close();
 	throw begun.error;
-}
-
-/**
- * Reads all rows of jobs that have a key. Reserves nothing.
- *
- * @param missing rows whose ids could not be written before, and are written now if possible
- * @throws GenerationError `record_unavailable`
- */
-export async function rowsOf(step: Step, jobs: KeyedJob[], missing: Row[]): Promise<Row[]> {
-	const table = new BatchedTable(scopeOf(step), await portsOf(step));
-	const keys = [...new Set(jobs.flatMap((job) => keyOf(job) ?? []).map(storedKey))];
-	const read = await toResult(async () => await table.read(keys, missing));
-	if (!read.ok) throw unavailable(read.error);
-	return read.value;
 }
 
 /** A generation that a step created. */
@@ -113,12 +100,11 @@ function nodeOwner(step: Step): RowOwner {
 	return { workflowId: step.n8n.getWorkflow().id ?? '', nodeId: nodeIdOf(step) };
 }
 
-function scopeOf(step: Step): TableScope {
-	return {
-		...rowOwnerOf(step),
-		executionId: step.execution,
-		writer: randomUUID(),
-	};
+function scopeOf(step: Step, memory?: Memory): TableScope {
+	const batch = memory?.token;
+	const run = randomUUID();
+	const writer = batch === undefined ? run : `${batch}/${run.slice(0, 8)}`;
+	return { ...rowOwnerOf(step), executionId: step.execution, writer, batch };
 }
 
 /**

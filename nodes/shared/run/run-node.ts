@@ -5,7 +5,6 @@ import type { GenerationError } from '../../../client/api/errors';
 import type { Job } from '../../../client/jobs/job';
 import { created, errorOfJob, type Outcome } from '../../../client/jobs/outcome';
 import type { Journal } from '../../../client/orders/journal';
-import type { PipelineStats } from '../../../client/step/pipeline';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { uncertainCharge } from '../../../client/orders/order-errors';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
@@ -81,10 +80,11 @@ export async function runToEnd(
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
-	const { before, journal, reported } = start;
-	throwFirst(step, journal, failures);
+	const { before, journal, memory, reported } = start;
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
-	const record = await recordOf(step, journal, planned.filter(isValid), failures);
+	const record = await recordOf(step, start, planned.filter(isValid), failures);
+	const left = planned.filter(isValid).map(({ job }) => job);
+	if (memory) throwFirst(step, record ?? journal, failures, left);
 	throwFirst(step, journal, failures);
 	const valid = planned.filter(isValid);
 	const running = runPlans(step, valid, start, record);
@@ -187,16 +187,20 @@ export function unsentErrors(
 	return errors.length > 0 ? errors : [errorOfJob(error, null)];
 }
 
-/** The index of the first item whose error ends the step, if On Error does not continue; -1 if there is none. */
-export function firstFailure(failures: Failures): number {
-	return failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
-}
-
-/** @throws NodeApiError if an item has failed without being run and On Error does not continue */
-function throwFirst(step: Step, journal: Journal, failures: Failures): void {
-	const first = firstFailure(failures);
+/**
+ * @param left jobs that have not failed, whose generations the error names
+ * @throws NodeApiError if an item has failed without being run and On Error does not continue
+ */
+function throwFirst(step: Step, journal: Journal, failures: Failures, left: Job[] = []): void {
+	const first = failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
 	if (first < 0 || continuesOnError(step)) return;
-	const all = inOrder(failures, [], []);
+	const plans = left.map((job) => ({ job, download: null }));
+	const stopped = left.map((job): Outcome<Output> => {
+		const paid =
+			job.kind === 'create' ? created(journal.paidBy(journal.order(job))) : { id: job.id };
+		return { kind: 'stopped', generation: paid };
+	});
+	const all = inOrder(failures, plans, stopped);
 	const position = all.findIndex(({ itemIndex }) => itemIndex === first);
 	throw stepError(step, failures[first][0], position, all, journal);
 }
@@ -204,48 +208,24 @@ function throwFirst(step: Step, journal: Journal, failures: Failures): void {
 /** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	step: Step,
-	journal: Journal,
+	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {
+	const { journal, memory, neverCreated } = start;
 	const jobs = planned.map(({ job }) => job);
-	const opened = await toResult(async () => await openRecord(step, journal, jobs));
+	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (step.signal.aborted) return null;
+	// The results are fetched again.
+	if (neverCreated) throw opened.error;
+	// The step itself knows what its first wave has created. Nothing more is created.
+	if (memory) start.neverCreated = opened.error as GenerationError;
+	if (memory) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;
 		failures[job.itemIndex] = unsentErrors(journal, opened.error, job.itemIndex);
 	}
 	return null;
-}
-
-/**
- * Runs jobs for a short time.
- *
- * @param mostMs milliseconds
- * @returns the jobs that have not ended, and what was done
- * @throws NodeApiError as the step itself does, if an error stops the step first
- */
-export async function runBriefly(
-	step: Step,
-	plans: Plan[],
-	failures: Failures,
-	start: StepStart,
-	mostMs: number,
-): Promise<{ open: Job[]; stats: PipelineStats }> {
-	const shortened = plans.map(({ job, ...planned }) => ({
-		...planned,
-		job: { ...job, timeoutMs: Math.min(job.timeoutMs, mostMs), onTimeout: 'continue' as const },
-		download: null,
-	}));
-	const { outcomes, firstFailed, stats } = await runPlans(step, shortened, start);
-	traceStep(step, { stats });
-	if (step.signal.aborted) return { open: [], stats };
-	if (firstFailed !== null && !continuesOnError(step)) {
-		throw endedBy(step, start.journal, firstFailed, inOrder(failures, shortened, outcomes));
-	}
-	const isOpen = (outcome: Outcome<Output>) =>
-		outcome.kind === 'done' && outcome.generation.timed_out;
-	return { open: plans.flatMap(({ job }, index) => (isOpen(outcomes[index]) ? [job] : [])), stats };
 }

@@ -1,16 +1,16 @@
 import { limit } from '../../../client/async';
 import { Hold } from '../../../client/api/hold';
+import type { GenerationError } from '../../../client/api/errors';
+import { NOTHING_SPENT, type Memory, type Spent } from '../../../client/jobs/memory';
 import type { Journal } from '../../../client/orders/journal';
 import type { SlotPool } from '../../../client/orders/slot-pool';
-import { limitsCredits, type Spent } from '../../../client/orders/spend-guard';
+import { limitsCredits } from '../../../client/orders/spend-guard';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import {
 	runPipeline,
 	type PipelineResult,
 	type PipelineStats,
 } from '../../../client/step/pipeline';
-import type { Shift } from '../../../client/step/shift';
-import type { StatusChecks } from '../../../client/watch/status-requests';
 import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
 import { stepOptionsOf, type StepOptions } from '../form/step-options';
@@ -37,15 +37,15 @@ export interface StepStart {
 	options: StepOptions;
 	journal: Journal;
 	startedAt: number;
-	/** The step's last status check of each generation. */
-	checks: StatusChecks;
-	/** Set if the step sleeps while nothing is due. */
-	shift?: Shift;
-	/** False if no error ends the run. By default, the On Error setting decides. No output ends the others of a tool. */
-	stopOnError?: boolean;
+	/** What earlier runs of the step remember, if it has slept or may sleep. */
+	memory?: Memory;
+	/** True if the run rests while nothing is due soon. */
+	rests?: boolean;
+	/** Set if nothing is created: the error of an item that has no generation. */
+	neverCreated?: GenerationError;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
-	/** If the step ran its waves without a sleep: what they did, for the hints. */
+	/** If the step ran a wave without a sleep: what it did, for the hints. */
 	before?: {
 		stats: PipelineStats;
 		/** Idempotency keys whose rows could not be written. */
@@ -54,35 +54,38 @@ export interface StepStart {
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
-export async function startOf(step: Step, checks: StatusChecks = new Map()): Promise<StepStart> {
+export async function startOf(step: Step): Promise<StepStart> {
 	return {
 		options: await stepOptionsOf(step),
 		journal: journalOf(step),
 		startedAt: wallClock.now(),
-		checks,
 	};
 }
 
 /**
- * What earlier attempts of the step have spent, so that Retry On Fail does not raise a spending limit. The key is the object with the orders of the run, which n8n keeps in memory between attempts.
+ * What earlier attempts of the step have spent, so that Retry On Fail does not raise a spending limit. The key is the
+ * object with the orders of the run, which n8n keeps in memory between attempts.
  */
 const spentIn = new WeakMap<object, Spent>();
+
+/** What earlier attempts of a step have spent. */
+export function spentBy({ ordersOfRun }: Journal): Spent {
+	return spentIn.get(ordersOfRun) ?? NOTHING_SPENT;
+}
 
 /** Adds up the counters of two runs of one step, the earlier one first. */
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
 	const { balance } = earlier;
 	return {
+		// The later run looks at all items again.
+		...later,
 		made: earlier.made + later.made,
-		reused: earlier.reused + later.reused,
 		retries: earlier.retries + later.retries,
 		resubmitted: earlier.resubmitted + later.resubmitted,
 		recreated: earlier.recreated + later.recreated,
-		fellBack: earlier.fellBack + later.fellBack,
 		statusRequests: earlier.statusRequests + later.statusRequests,
 		slotWaitMs: earlier.slotWaitMs + later.slotWaitMs,
 		slotRefusal: later.slotRefusal ?? earlier.slotRefusal,
-		// This already includes the requests of the earlier run.
-		spent: later.spent,
 		balance:
 			balance && later.balance
 				? { ...later.balance, before: balance.before }
@@ -98,8 +101,13 @@ export async function runPlans(
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	const endsOnError = !continuesOnError(step) && !runsAsTool(step);
-	const { options, stopOnError = endsOnError, ...shared } = start;
+	// No output ends the others of a tool.
+	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
+	const { options, ...shared } = start;
+	const { journal, memory } = shared;
+	// A wave that was killed has stored none of its requests, but the table has them.
+	const { spent: spentBefore = spentBy(journal) } = memory ?? {};
+	const requests = Math.max(spentBefore.requests, record?.sentByStep ?? 0);
 	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(step) || limitsCredits(options);
@@ -120,7 +128,7 @@ export async function runPlans(
 				createBy: step.callEndsAt,
 				debug: debugLog(step),
 				...shared,
-				journal: record ?? shared.journal,
+				journal: record ?? journal,
 				finish: async (job, generation, signal, refresh) =>
 					await fetchOutput(step, planOf.get(job) as Plan, record, {
 						generation,
@@ -132,13 +140,13 @@ export async function runPlans(
 					}),
 			},
 			{
-				spentBefore: spentIn.get(shared.journal.ordersOfRun),
 				...options,
+				spentBefore: { ...spentBefore, requests },
 				stopOnError,
 			},
 		);
 	const result = await withSlots(step, run);
-	spentIn.set(shared.journal.ordersOfRun, result.stats.spent);
+	spentIn.set(journal.ordersOfRun, result.stats.spent);
 	reportUnexpected(
 		step,
 		result.outcomes.map((outcome) => (outcome.kind === 'error' ? outcome.error : null)),

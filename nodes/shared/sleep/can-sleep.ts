@@ -23,8 +23,9 @@ export function whyNotSleep(step: Step): string | null {
 }
 
 /** Shows a hint that a step polls although it was set to suspend. */
-export function polledHint(step: Step, reason: string): void {
+export function polledHint(step: Step, reason: string): null {
 	hint(step, `Polled instead of suspending, because ${reason}`, 'warning');
+	return null;
 }
 
 /**

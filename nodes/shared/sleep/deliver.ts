@@ -11,6 +11,7 @@ import { failureOf } from '../output/results';
 import { n8nStarted } from './crash-recovery';
 import { awaitedStep, unlessStopped } from './executions';
 import { failureItem, notAsleep } from './failure';
+import { fetchResults } from './fetch-results';
 import type { Sleeper } from './sleeper';
 import { COLLECTIONS, isState, messageIn, messageItem, type SleepState } from './state';
 import type { Step } from '../step';
@@ -42,7 +43,7 @@ async function resultsOf(helper: Step, sleeper: Sleeper): Promise<INodeExecution
 		step,
 		state,
 		sleeper,
-		async (awake) => await toResult(async () => await sleeper.results(awake, plans, state)),
+		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	// The Timeout of a wait is a bound, also while the service is down.
 	const mayWait = !sleeper.createsNothing && state.collections < COLLECTIONS;
@@ -58,12 +59,13 @@ async function resultsOf(helper: Step, sleeper: Sleeper): Promise<INodeExecution
 const PAUSE_MS = 120_000;
 
 /** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
-function hasOutage(fetched: Result<INodeExecutionData[][]>, { items }: SleepState): boolean {
-	const hasEnded = Object.values(items).some(({ end }) => end && !isBeyondLimit(end));
+function hasOutage(
+	fetched: Result<INodeExecutionData[][]>,
+	{ memory: { ends } }: SleepState,
+): boolean {
+	const hasEnded = Object.values(ends).some((end) => end && !isBeyondLimit(end));
 	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
-	return fetched.value
-		.flat()
-		.some((item) => !items[itemIndexOf(item)]?.end && isDown(failureOf(item)));
+	return fetched.value.flat().some((item) => !ends[itemIndexOf(item)] && isDown(failureOf(item)));
 }
 
 function itemIndexOf({ pairedItem }: INodeExecutionData): number {

@@ -61,7 +61,7 @@ export async function awaitedStep(
 	const step = found.value;
 	const waits = await isAwaited(helper, state);
 	if (step === null || !waits) {
-		const ids = sleeper.lost?.(state) ?? [];
+		const ids = state.memory.unwritten.map((row) => row.generation_id);
 		const what = `"${state.step}" was stopped, or continues in another execution. Charged, and not in the data table`;
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 	}

@@ -2,6 +2,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import { planItems } from '../form/plan-items';
+import { wallClock } from '../http/clock';
+import { startOf } from '../run/run-plans';
 import { awaitedStep, unlessStopped } from './executions';
 import type { Sleeper } from './sleeper';
 import {
@@ -15,6 +17,7 @@ import {
 	type SleepState,
 } from './state';
 import type { Step } from '../step';
+import { runWave } from './wave';
 
 /**
  * Runs the next wave of a step, and lets the execution sleep until the one after it. If a wave fails, the next one tries
@@ -49,13 +52,16 @@ async function wave(
 	if (step === null) return { report: { v: STORED_VERSION, over: true, stopped: true } };
 	const plans = await planItems(step, sleeper.plan);
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const { result: report, stopped } = await unlessStopped(
+	const { result: left, stopped } = await unlessStopped(
 		step,
 		state,
 		sleeper,
-		async (awake) => await sleeper.work(awake, planned, state),
+		async (awake) => await runWave(awake, planned, state.memory, await startOf(step)),
 	);
-	if (!stopped && !helper.signal.aborted) return { report };
-	await sleeper.stopped?.(step, report);
-	return { report: { ...report, over: true, stopped: true } };
+	const { memory, wakeAt } = left;
+	const ends = stopped || helper.signal.aborted;
+	const over = ends || wakeAt === null;
+	return {
+		report: { v: STORED_VERSION, memory, over, stopped: ends, wakeAt: wakeAt ?? wallClock.now() },
+	};
 }

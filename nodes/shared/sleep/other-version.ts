@@ -53,6 +53,7 @@ const ID_FIELDS = new Set(['id', 'generation_id']);
 function idsIn(stored: unknown): string[] {
 	if (typeof stored !== 'object' || stored === null) return [];
 	return Object.entries(stored).flatMap(([name, value]: [string, unknown]) => {
+		if (name === 'waits') return Object.keys(value ?? {});
 		if (ID_FIELDS.has(name) && typeof value === 'string' && value !== '') return [value];
 		return idsIn(value);
 	});

@@ -1,7 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { GenerationError } from '../../../client/api/errors';
-import { withChanges, type ItemStates } from '../../../client/step/wave-plan';
+import type { Memory } from '../../../client/jobs/memory';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
@@ -35,7 +34,7 @@ export const ROLE_PARAMETER = 'batchRole';
  * it with any change of these that makes a difference to a reader. The package may be updated while a step sleeps, and
  * the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 5;
+export const STORED_VERSION = 6;
 
 /** True if this release stored it, or one that stores the same. */
 export function isCurrent(stored: object | null | undefined): boolean {
@@ -54,16 +53,14 @@ export interface SleepState {
 	run: number;
 	/** True if the output may have files. */
 	hasFiles: boolean;
-	/** What is known of the items. A wave reports only what has changed. */
-	items: ItemStates;
+	/** What the runs of the step remember. */
+	memory: Memory;
 	/** True if there is no further wave. The results are then fetched, unless the step was stopped or given up. */
 	over: boolean;
 	/** True if the user stopped the step or one of its helper executions. */
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. Once it is over: when results may be fetched. */
 	wakeAt: number;
-	/** When the last wave ended. */
-	sleepsFrom: number;
 	/** Number of executions that were to fetch the results. */
 	collections: number;
 	/** Number of consecutive waves that failed, and of helper executions that ended without a report. */
@@ -87,26 +84,19 @@ export const MOST_DEAD = 5;
  * The state of a step that falls asleep.
  *
  * @param run the run index of the step
- * @param items those that need no work
  * @param hasFiles true if the output may have files
  */
-export function newState(
-	step: Step,
-	run: number,
-	items: ItemStates,
-	hasFiles: boolean,
-): SleepState {
+export function newState(step: Step, run: number, memory: Memory, hasFiles: boolean): SleepState {
 	return {
 		v: STORED_VERSION,
 		batch: step.execution,
 		step: step.node.name,
 		run,
 		hasFiles,
-		items,
+		memory,
 		over: false,
 		stopped: false,
 		wakeAt: 0,
-		sleepsFrom: 0,
 		collections: 0,
 		dead: 0,
 		lastDeath: '',
@@ -202,30 +192,15 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	}
 }
 
-/** The states of items that need no work, because they failed before the step fell asleep. */
-export function endsOf(failures: GenerationError[][]): ItemStates {
-	const ends = failures.flatMap(([error], itemIndex) =>
-		error ? [[itemIndex, { end: error.fields }] as const] : [],
-	);
-	return Object.fromEntries(ends);
-}
-
 /** Adds what a wave reported to the state, or the state of another helper execution. */
-export function takeIn(state: SleepState, { items, ...report }: Report): void {
-	const { checks } = state as Checked;
-	const checked = { ...checks, ...(report as Checked).checks };
-	const merged = { items: withChanges(state.items, items), ...(checks && { checks: checked }) };
-	Object.assign(state, { dead: 0, lastDeath: '' }, report, merged);
+export function takeIn(state: SleepState, report: Report): void {
+	Object.assign(state, { dead: 0, lastDeath: '' }, report);
 }
-
-/** The status checks of a wait, by generation. A report has only its own. */
-type Checked = { checks?: object };
 
 /** Counts a wave that failed, or a helper execution that ended without a report. */
 export function countDeath(state: SleepState, reason: string): void {
 	state.lastDeath = reason;
 	state.dead++;
-	state.sleepsFrom = wallClock.now();
 	state.wakeAt = shortly();
 	// The user stopped the helper execution itself.
 	if (/cancell?ed manually/i.test(reason)) state.stopped = true;

@@ -28,6 +28,7 @@ import {
 	type SleepState,
 } from './state';
 import { stateOf, stepOf } from './executions';
+import { lastKnown } from './fetch-results';
 import { nextWave } from './next-wave';
 import { resultsWorkflow, wavesWorkflow, type HelperOf } from './workflows';
 import type { Step } from '../step';
@@ -209,7 +210,7 @@ async function unfinished(
 	const error = givenUp(state, sleeper);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);
-	const outcomes = await sleeper.lastKnown(step, plans, state, error);
+	const outcomes = await lastKnown(step, plans, state, error);
 	if (!continuesOnError(step)) throw stepError(step, error, 0, outcomes);
 	return [outputItems(step, outcomes)];
 }

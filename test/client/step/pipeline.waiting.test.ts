@@ -135,8 +135,8 @@ describe('a timeout', () => {
 		const step = new Step();
 		step.fake.durationMs = () => 100_000;
 		await step.run(batch(1, { wait: false }));
-		const waitingSinceMs = step.time.now() - 25_000;
-		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		step.sleptSince(step.time.now() - 25_000, 'generation-1');
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000 })];
 		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
 		expect(step.elapsed).toBe(5000);
 	});
@@ -145,8 +145,8 @@ describe('a timeout', () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));
 		await step.time.run(step.time.sleep(100_000));
-		const waitingSinceMs = step.time.now() - 100_000;
-		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		step.sleptSince(step.time.now() - 100_000, 'generation-1');
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000 })];
 		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
@@ -154,9 +154,9 @@ describe('a timeout', () => {
 		const step = new Step();
 		step.fake.durationMs = () => 1_000_000;
 		await step.run(batch(1, { wait: false }));
-		const waitingSinceMs = step.time.now() - 100_000;
+		step.sleptSince(step.time.now() - 100_000, 'generation-1');
 		const before = step.fake.looksAt('generation-1').length;
-		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000, waitingSinceMs })];
+		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000 })];
 		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
 	});

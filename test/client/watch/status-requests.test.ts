@@ -1,6 +1,5 @@
 import { answer, refusal, wireGeneration } from '../../support/answers';
 import { batch, errorIn, inShort, waitingFor } from '../../support/step';
-import type { StatusChecks } from '../../../client/watch/status-requests';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
 describe('a status that is requested again, such as for a fresh URL', () => {
@@ -70,16 +69,6 @@ describe('a status that is requested again, such as for a fresh URL', () => {
 			'generation_failed generation-2',
 		]);
 		expect(step.elapsed).toBeLessThan(12_000);
-	});
-
-	it('is reused within the same step', async () => {
-		const step = stepOf(3000);
-		step.checks = new Map();
-		await step.run(batch(1, auto));
-		const before = step.fake.looksAt('generation-1').length;
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, auto)]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		expect(step.fake.looksAt('generation-1')).toHaveLength(before);
 	});
 
 	it('is requested once for all items with the same generation, and never after the step has ended', async () => {
@@ -158,75 +147,31 @@ describe('the status of an ID that a user has entered', () => {
 	);
 });
 
-describe('the status checks of an execution that has slept', () => {
-	/** A generation whose status was checked before a sleep of so many milliseconds, from which the step has woken. */
-	async function slept(durationMs: number, ms: number) {
+describe('the status checks of a step that has slept', () => {
+	async function slept(durationMs: number) {
 		const step = stepOf(durationMs);
 		await step.run(batch(1, { wait: false }));
-		await step.time.run(step.time.sleep(10_000));
-		step.checks = new Map();
-		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
-		const waitingSinceMs = step.time.now();
-		await step.time.run(step.time.sleep(ms));
-		const saved = JSON.stringify([...step.checks]);
-		step.checks = new Map(JSON.parse(saved) as StatusChecks);
-		return { step, waitingSinceMs };
+		step.sleptSince(step.time.now(), 'generation-1');
+		await step.time.run(step.time.sleep(70_000));
+		return step;
 	}
 
-	it('keep the poll interval', async () => {
-		const { step, waitingSinceMs } = await slept(600_000, 1000);
-		await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
-		expect(Math.min(...gaps(step.fake))).toBeGreaterThanOrEqual(INTERVAL_MS);
-	});
-
-	it.each([
-		['is not requested again', 1_200_000, 1],
-		['is requested again when its URL is old', 1_900_000, 2],
-	])('with a final status: it %s', async (_, ms, checks) => {
-		const { step, waitingSinceMs } = await slept(5000, ms);
-		const job = waitingFor('generation-1', 0, { waitingSinceMs, timeoutMs: 7_200_000 });
-		const { outcomes } = await step.runAgain([job]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		expect(step.fake.looksAt('generation-1')).toHaveLength(checks);
-	});
-
-	it('with a final status: it is requested again when its URL has expired earlier, as it says', async () => {
-		const step = stepOf(5000);
-		const expires = Math.floor(step.time.now() / 1000) + 600;
-		step.fake.end = () => ({
-			status: 'completed',
-			url: `https://storage.example.com/a.png?Expires=${expires}`,
-		});
-		step.checks = new Map();
-		await step.run(batch(1));
-		const looks = step.fake.looksAt('generation-1').length;
-		for (const [ms, more] of [
-			[500_000, 0],
-			[200_000, 1],
-		]) {
-			await step.time.run(step.time.sleep(ms));
-			await step.runAgain([waitingFor('generation-1', 0, { timeoutMs: 7_200_000 })]);
-			expect(step.fake.looksAt('generation-1')).toHaveLength(looks + more);
-		}
+	it('are not sent before the time that an earlier run was told', async () => {
+		const step = await slept(600_000);
+		const heldUntil = step.time.now() + 100_000;
+		Object.assign(step, { memory: { ...step.memory, heldUntil } });
+		await step.runAgain([waitingFor('generation-1')]);
+		const [first] = step.fake.looksAt('generation-1');
+		expect(first.at).toBeGreaterThanOrEqual(heldUntil);
 	});
 
 	it('keep the generation charged in the error if it cannot be checked any more', async () => {
-		const { step, waitingSinceMs } = await slept(600_000, 70_000);
+		const step = await slept(600_000);
+		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
 		step.fake.orderLooks(() => refusal(403, 'forbidden'));
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
 		expect(outcomes).toMatchObject([
-			{ kind: 'error', error: { charge: 'paid', generation: { id: 'generation-1' } } },
+			{ kind: 'error', error: { generation: { id: 'generation-1' } } },
 		]);
-	});
-
-	it('are about the requested generation, even if a cache mixes them up', async () => {
-		const { step, waitingSinceMs } = await slept(20_000, 70_000);
-		step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
-		for (const wait of [false, true]) {
-			const { outcomes } = await step.runAgain([
-				waitingFor('generation-1', 0, { waitingSinceMs, wait }),
-			]);
-			expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		}
 	});
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 
-import { newRow } from '../../../client/orders/table';
 import type { ProbeResponse } from '../../../client/ports';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
@@ -160,33 +159,20 @@ describe('the status', () => {
 	])('of a generation known before a sleep is requested again, too: %s', async (_, answered) => {
 		const step = stepOf(20_000);
 		await step.run(batch(1, { wait: false }));
-		step.checks = new Map();
-		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
+		step.sleptSince(step.time.now(), 'generation-1');
 		await step.time.run(step.time.sleep(70_000));
 		step.fake.orderLooks(...answered);
-		const waitingSinceMs = step.time.now() - 70_000;
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { waitingSinceMs })]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
-	it('of a generation that has a row is requested again after a 404, even if its item does not wait', async () => {
-		const step = stepOf(5000);
-		await step.run(batch(1, { wait: false }));
-		await step.time.run(step.time.sleep(10_000));
-		step.checks = new Map();
-		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: '1' };
-		const row = { ...newRow(scope, 'k'), generation_id: 'generation-1', id: 1, changedAt: null };
-		const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { row, wait: false })]);
+		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
 	it('of a known generation that returns 404 for minutes is an error with its id', async () => {
 		const step = stepOf(200_000);
-		step.fake.orderLooks(...(Array<() => object>(20).fill(() => ({ status: 404 })) as never[]));
+		const denied = () => refusal(404, 'generation_not_found');
+		step.fake.orderLooks(...Array.from({ length: 20 }, () => denied));
 		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
 		const error = errorIn(outcomes[0]);
-		expect([error.code, error.generation?.id]).toEqual(['http_404', 'generation-1']);
+		expect([error.code, error.generation?.id]).toEqual(['generation_not_found', 'generation-1']);
 		expect(step.elapsed).toBeGreaterThan(30_000);
 		expect(step.elapsed).toBeLessThan(150_000);
 	});

@@ -1,7 +1,7 @@
 import { GenerationError, type Charge } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/jobs/outcome';
-import { NOTHING_SPENT } from '../../../client/orders/spend-guard';
+import { NOTHING_SPENT } from '../../../client/jobs/memory';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';

@@ -1,6 +1,4 @@
-import type { Plan } from '../../../nodes/shared/form/plan-items';
-import { whyNotSuspend } from '../../../nodes/shared/sleep/batch';
-import { creating } from '../../support/step';
+import { whyNotSleep } from '../../../nodes/shared/sleep/can-sleep';
 import { contextOf, type Given } from '../../support/context';
 
 const mockedWorkflow = jest.requireActual<{ WAIT_FOR_SUB_EXECUTION?: Date }>('n8n-workflow');
@@ -13,15 +11,13 @@ jest.mock('n8n-workflow', () => ({
 	},
 }));
 
-const planned: Plan[] = [{ job: creating('a boat'), download: null }];
-
-function reason(given: Given, settings: object = {}, ids = ['w1', '7'], plans = planned) {
+function reason(given: Given, settings: object = {}, ids = ['w1', '7']) {
 	const { step } = contextOf(given);
 	Object.assign(step.n8n, {
 		getWorkflow: () => ({ id: ids[0] }),
 		getWorkflowSettings: () => settings,
 	});
-	return whyNotSuspend({ ...step, execution: ids[1] }, plans);
+	return whyNotSleep({ ...step, execution: ids[1] });
 }
 
 describe('a batch that is to sleep', () => {
@@ -43,11 +39,6 @@ describe('a batch that is to sleep', () => {
 		['in an execution that is not saved', reason({}, {}, ['w1', '__UNKNOWN__']), 'saved'],
 		['in the next engine of n8n', reason({}, { engineType: 'v2' }), 'engine'],
 		['with an error output', reason({ node: { onError: 'continueErrorOutput' } }), 'error output'],
-		[
-			'with several outputs for an item',
-			reason({}, {}, ['w1', '7'], [{ job: creating('b', 0, { outputIndex: 1 }), download: null }]),
-			'several outputs',
-		],
 	])('polls %s, and says why', (_, said, words) => {
 		expect(said).toContain(words);
 	});

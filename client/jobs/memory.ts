@@ -1,0 +1,46 @@
+import type { GenerationErrorFields } from '../api/errors';
+import type { Row } from './row';
+
+/** What a step has spent. Prices are not known in advance: they are differences of the balance. */
+export interface Spent {
+	/** Creating requests that were charged or may have been. */
+	requests: number;
+	credits: number;
+	/** The highest price of a generation, in credits; 0 while none is known. */
+	price: number;
+}
+
+export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
+
+/**
+ * What a step that sleeps remembers: only what no row of the table can hold. Its next run is the same run again, which
+ * finds its generations by their keys. Plain data: it is stored while the execution sleeps. All times are in
+ * milliseconds since the Unix epoch.
+ */
+export interface Memory {
+	/** Begins the writers of all rows that this attempt of the step has written. */
+	token: string;
+	/** When the step began to wait. */
+	since: number;
+	/** When the last run began to rest; 0 before the first rest. */
+	restedAt: number;
+	/** How items ended, by index: with an error, or `null` for one that no later run needs to look at. */
+	ends: Record<number, GenerationErrorFields | null>;
+	/** Rows of generations that could not be written to the table. */
+	unwritten: Row[];
+	/** Since when the step waits for the generations that still run, by their ids. */
+	waits: Record<string, number>;
+	/** How long the last generations took. */
+	durations: number[];
+	/** Since when the service has not answered; `null` if it has. */
+	downSince: number | null;
+	/** Until when nothing may be sent, because the service has asked for that (`Retry-After`). */
+	heldUntil: number;
+	spent: Spent;
+}
+
+/** The memory of a step that has not rested yet. */
+export function newMemory(token: string, since: number, spent = NOTHING_SPENT): Memory {
+	const nothing = { restedAt: 0, ends: {}, unwritten: [], waits: {}, durations: [] };
+	return { token, since, ...nothing, downSince: null, heldUntil: 0, spent };
+}

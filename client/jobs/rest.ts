@@ -1,0 +1,154 @@
+import { backoffDelay } from '../api/retry';
+import type { Clock, Random } from '../ports';
+import type { Memory } from './memory';
+
+/** How often the decision is made. */
+const DECIDE_EVERY_MS = 500;
+/** What is due within this time is due soon. n8n looks for executions to wake once a minute: a short sleep would end late. */
+const SOON_MS = 40_000;
+const SHORTEST_REST_MS = 5_000;
+const LONGEST_REST_MS = 1_800_000;
+/** The next look at a generation comes before its usual end, or this part of its age later. */
+const LEAD = 0.97;
+const LATE = 1.1;
+/** Where nothing is known: the pause after a look, at least this long, and this part of the age. */
+const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
+/** The usual duration says nothing about a generation that is this many times older. */
+const OVERDUE = 2;
+/** A run stays awake for generations that take longer than this only for a part of the sleep before it. */
+const QUICK_MS = 150_000;
+const AWAKE_PART = 0.2;
+/** The pause after a look of such a run. */
+const TIRED_PAUSE_MS = 45_000;
+/** A gap between two looks that is longer than this part of a duration says little about the duration. */
+const TELLING_PART = 0.3;
+const MOST_DURATIONS = 15;
+/** Longest pause between tries while a run may rest: for a slot that others hold, and in an outage. */
+const LONGEST_PAUSE_MS = 120_000;
+
+/**
+ * Decides when a run rests: once all of its jobs wait, and none of these waits ends soon. A wait that is not declared here
+ * counts as work.
+ */
+export class Rest {
+	/** When the next run should begin, in milliseconds since the Unix epoch; `null` if this one ended first. */
+	wakeAt: number | null = null;
+	/** Number of generations that are watched until they end. */
+	running = 0;
+	/** When the service last answered a request as it should. */
+	servedAt = -Infinity;
+	/** Since when it has not; `null` if it has. */
+	downSince: number | null;
+	/** True if the service was down when the last run began to rest. */
+	private readonly wasDown: boolean;
+	private readonly waits = new Set<() => number>();
+	private readonly startedAt: number;
+	private readonly sleptMs: number;
+	private readonly durations: number[];
+
+	constructor(
+		private readonly clock: Clock,
+		private readonly random: Random,
+		{ durations, downSince, restedAt }: Memory,
+	) {
+		this.startedAt = clock.now();
+		this.sleptMs = restedAt === 0 ? 0 : Math.max(0, this.startedAt - restedAt);
+		this.durations = [...durations];
+		this.downSince = downSince;
+		this.wasDown = downSince !== null;
+	}
+
+	/** The newest durations, for the next run. */
+	get lastDurations(): number[] {
+		return this.durations.slice(-MOST_DURATIONS);
+	}
+
+	/** Declares the wait of a job. Call the returned function when it is over. `until`: may be `Infinity`. */
+	begin(until: () => number): () => void {
+		// Two jobs may wait for the same.
+		const wait = () => until();
+		this.waits.add(wait);
+		return () => this.waits.delete(wait);
+	}
+
+	/** When an item that waits for a slot should try again: own generations free slots, or else others do. */
+	slotAt(): number {
+		return this.running > 0 ? Infinity : this.clock.now() + LONGEST_PAUSE_MS;
+	}
+
+	/** The delay before a retry (0 for the first), in milliseconds. In an outage that goes on, it is long at once. */
+	backoff(retries: number): number {
+		const isStillDown = this.wasDown && this.servedAt === -Infinity;
+		return isStillDown
+			? LONGEST_PAUSE_MS
+			: backoffDelay(retries, this.random, LONGEST_PAUSE_MS / 1000);
+	}
+
+	served(): void {
+		this.servedAt = this.clock.now();
+		this.downSince = null;
+	}
+
+	failed(): void {
+		this.downSince ??= this.clock.now();
+	}
+
+	/**
+	 * Watches the waits, and calls `rest` once when the run should rest.
+	 *
+	 * @param jobs the number of jobs that have begun and not ended
+	 * @param rest ends all waits; requests in flight still return their ids
+	 * @param end aborts when the run has ended
+	 */
+	async watch(jobs: () => number, rest: () => void, end: AbortSignal): Promise<void> {
+		for (;;) {
+			await this.clock.sleep(DECIDE_EVERY_MS, end);
+			if (end.aborted) return;
+			if (jobs() === 0 || jobs() > this.waits.size) continue;
+			const now = this.clock.now();
+			const first = [...this.waits].reduce((least, until) => Math.min(least, until()), Infinity);
+			if (first - now <= (this.isTired ? SHORTEST_REST_MS : SOON_MS)) continue;
+			const latest = Math.min(first, now + LONGEST_REST_MS);
+			this.wakeAt = Math.max(now + SHORTEST_REST_MS, latest);
+			return rest();
+		}
+	}
+
+	/**
+	 * The age at which a running generation is looked at next, in milliseconds; `null` while it is to be watched closely.
+	 *
+	 * @param age of the generation
+	 */
+	nextLook(age: number): number | null {
+		const usual = median(this.durations);
+		if (usual === null || age > OVERDUE * usual) {
+			return age < SOON_MS ? null : age + Math.max(UNKNOWN.leastMs, age * UNKNOWN.part);
+		}
+		const next = age < LEAD * usual ? LEAD * usual : LATE * age;
+		if (next - age > SOON_MS) return next;
+		return this.isTired ? age + TIRED_PAUSE_MS : null;
+	}
+
+	/** True if the run was awake for long enough, where generations take so long that sleeping leaves few slots idle. */
+	private get isTired(): boolean {
+		const awakeMs = this.clock.now() - this.startedAt;
+		const usual = median(this.durations) ?? 0;
+		return usual > QUICK_MS && awakeMs > AWAKE_PART * this.sleptMs;
+	}
+
+	/**
+	 * Learns from a generation that was found running at the age `from`, and had ended at the age `to`, in milliseconds. One
+	 * that was never found running says nothing.
+	 */
+	ended(from: number, to: number): void {
+		const usual = median(this.durations);
+		const isTold = usual === null || to - from < TELLING_PART * to;
+		// Otherwise an estimate that is too long would never be noticed.
+		this.durations.push(isTold ? (from + to) / 2 : Math.max(from, Math.min(usual, to) * LEAD));
+	}
+}
+
+function median(values: number[]): number | null {
+	const sorted = [...values].sort((one, other) => one - other);
+	return sorted.length > 0 ? sorted[Math.floor(sorted.length / 2)] : null;
+}
