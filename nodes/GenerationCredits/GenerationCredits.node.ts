@@ -7,13 +7,15 @@ import type {
 
 import { balanceBelow, type Credits } from '../../client/api/client';
 import { asTool, sharedDescription } from '../shared/form/description';
+import { entriesOf, formOf, readForm } from '../shared/form/form';
 import { testCredential } from '../shared/http/credential-test';
 import { stepIn, type Step } from '../shared/step';
 import { runLookups, type Lookups } from '../shared/run/lookup';
 import { creditsHint } from '../shared/output/report';
 import { failureOf } from '../shared/output/results';
 import { creditsFields } from './fields';
-import { readCreditsForm } from './request';
+
+const entries = entriesOf(creditsFields);
 
 /** The Generation Credits node: reads the balance or the 30-day summary (spec 4.5, 4.6). */
 export class GenerationCredits implements INodeType {
@@ -33,7 +35,7 @@ export class GenerationCredits implements INodeType {
 		usableAsTool: asTool(
 			'Read how many credits are left, or the spending of the last 30 days. At no charge.',
 		),
-		properties: creditsFields,
+		properties: formOf(creditsFields),
 	};
 
 	methods = { credentialTest: { testCredential } };
@@ -50,8 +52,9 @@ export class GenerationCredits implements INodeType {
 }
 
 async function readCredits(step: Step, lookups: Lookups, itemIndex: number): Promise<Credits> {
-	const { operation, minimum } = readCreditsForm(step, itemIndex);
-	const credits = await (operation === 'getSummary' ? lookups.summary() : lookups.balance());
+	const form = readForm(step, itemIndex, entries);
+	const minimum = form.minimumBalance as number | null;
+	const credits = await (form.operation === 'getSummary' ? lookups.summary() : lookups.balance());
 	if (minimum !== null && credits.balance < minimum) {
 		throw balanceBelow(credits.balance, minimum, 'Minimum Balance');
 	}

@@ -1,9 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { optionsField } from '../shared/form/fields';
+import type { Field } from '../shared/form/form';
 
 /** The node's parameters, in the order in which the form shows them. */
-export const creditsFields: INodeProperties[] = [
+export const creditsFields: Field[] = [
 	{
 		displayName: 'Operation',
 		name: 'operation',
@@ -33,6 +32,7 @@ export const creditsFields: INodeProperties[] = [
 			typeOptions: { minValue: 0 },
 			default: 0,
 			placeholder: 'e.g. 100',
+			limits: true,
 			description: 'Fail if fewer credits are left, so that a batch stops before it spends',
 		},
 	]),

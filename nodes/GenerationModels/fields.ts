@@ -1,9 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { modelField } from '../shared/form/fields';
+import type { Field } from '../shared/form/form';
 
 /** The node's parameters, in the order in which the form shows them. */
-export const modelsFields: INodeProperties[] = [
+export const modelsFields: Field[] = [
 	{
 		displayName: 'Operation',
 		name: 'operation',
@@ -54,7 +53,7 @@ export const modelsFields: INodeProperties[] = [
 		displayName: 'Limit',
 		name: 'limit',
 		type: 'number',
-		typeOptions: { minValue: 1 },
+		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 50,
 		description: 'Max number of results to return',
 		displayOptions: { show: { operation: ['getAll'], returnAll: [false] } },

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
+import { formOf } from '../shared/form/form';
 import { modelOptions, modelSearch } from '../shared/run/model-search';
 import { runCreatingNode } from '../shared/creating-node';
 import { stepIn } from '../shared/step';
@@ -27,7 +28,7 @@ export class ImageGeneration implements INodeType {
 		description: 'Create images from a text prompt and reference files',
 		defaults: { name: 'Image Generation' },
 		usableAsTool: asTool(AS_TOOL),
-		properties: imageFields,
+		properties: formOf(imageFields),
 	};
 
 	methods = {

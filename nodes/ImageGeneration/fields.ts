@@ -1,5 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
-
+import { aspectRatio, size } from '../shared/form/checks';
 import { toolDescriptionField } from '../shared/form/description';
 import {
 	creatingOptions,
@@ -11,6 +10,7 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
+import type { Field } from '../shared/form/form';
 import { referenceInputsField } from '../shared/form/reference-inputs';
 import {
 	batchRoleField,
@@ -18,6 +18,7 @@ import {
 	runOptionsField,
 	suspendNotice,
 } from '../shared/form/run-options';
+import { fetchableUrl } from '../shared/form/urls';
 
 /** The node's description for an agent. */
 export const AS_TOOL =
@@ -35,15 +36,16 @@ const ASPECT_RATIOS = [
 ];
 
 /** Kept for workflows that use it (spec 9). n8n does not offer it for others. */
-const legacyInputImages: INodeProperties = {
+const legacyInputImages: Field = {
 	...inputImagesOption(
 		'The older form of Reference Images & Files: comma-separated https URLs, or an array',
+		fetchableUrl,
 	),
 	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },
 };
 
 /** The node's parameters, in the order in which the form shows them. */
-export const imageFields: INodeProperties[] = [
+export const imageFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchImageModels', 'aurora-image-1'),
 	promptField(
@@ -60,6 +62,8 @@ export const imageFields: INodeProperties[] = [
 		default: '',
 		description:
 			'Width to height of the image; for another ratio, such as 3:2, switch to Expression and enter it',
+		check: aspectRatio,
+		wire: 'parameters.aspect_ratio',
 	},
 	referenceInputsField,
 	...deliveryFields,
@@ -72,6 +76,7 @@ export const imageFields: INodeProperties[] = [
 			placeholder: 'e.g. inpaint',
 			description:
 				'What the model does with the reference images, such as inpaint; its documentation lists the words',
+			wire: 'edit_mode',
 		},
 		legacyInputImages,
 		{
@@ -82,8 +87,10 @@ export const imageFields: INodeProperties[] = [
 			placeholder: 'e.g. 1024x1024',
 			description:
 				'Width and height in pixels, unless Aspect Ratio is set; if empty, the model decides',
+			check: size,
+			wire: 'size',
 		},
-		...creatingOptions,
+		...creatingOptions('parameters.'),
 	]),
 	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
 	suspendNotice,

@@ -1,38 +1,11 @@
-import { aspectRatio, integer, requiredText, size } from '../shared/form/checks';
-import { creationPlans, sharedRequest } from '../shared/form/creation';
-import { readForm } from '../shared/form/form';
-import { referenceInputs } from '../shared/form/reference-inputs';
-import { requestedBy, type RequestField } from '../shared/form/request-fields';
+import { creationPlans } from '../shared/form/creation';
+import { entriesOf, readForm, type Values } from '../shared/form/form';
 import type { Plan } from '../shared/form/plan-items';
-import { fetchableUrl, urlList } from '../shared/form/urls';
+import { referenceInputs } from '../shared/form/reference-inputs';
 import { IMAGE_TIMEOUT, imageFields } from './fields';
 import type { Step } from '../shared/step';
 
-/** The fields that are sent (spec 4.1). */
-const request: RequestField[] = [
-	...sharedRequest,
-	{ name: 'options.size', label: 'Size', wire: 'size', check: size },
-	{ name: 'options.editMode', label: 'Kind of Edit', wire: 'edit_mode', check: requiredText },
-	{
-		name: 'options.inputImages',
-		label: 'Input Image URLs: URL',
-		wire: 'input_images',
-		check: (label, value) => urlList(label, value, fetchableUrl),
-	},
-	{
-		name: 'aspectRatio',
-		label: 'Aspect Ratio',
-		wire: 'parameters.aspect_ratio',
-		check: aspectRatio,
-	},
-	{
-		name: 'options.negativePrompt',
-		label: 'Negative Prompt',
-		wire: 'parameters.negative_prompt',
-		check: requiredText,
-	},
-	{ name: 'options.seed', label: 'Seed', wire: 'parameters.seed', check: integer },
-];
+const entries = entriesOf(imageFields);
 
 /**
  * Reads and validates one item's parameters (spec 4.1).
@@ -41,13 +14,12 @@ const request: RequestField[] = [
  * @throws InvalidInputError
  */
 export async function planImage(step: Step, itemIndex: number): Promise<Plan[]> {
-	const form = readForm(step, itemIndex, imageFields);
-	return creationPlans(step, itemIndex, form, {
+	const values = readForm(step, itemIndex, entries);
+	return creationPlans(step, itemIndex, values, {
 		type: 'image',
-		sent: [...request.map(({ name }) => name), 'referenceInputs'],
-		requested: requestedBy(request, form),
+		entries,
+		alsoSent: ['referenceInputs'],
 		defaultTimeout: IMAGE_TIMEOUT,
-		noun: 'Images',
-		inputs: await referenceInputs(step, itemIndex, form),
+		inputs: await referenceInputs(step, itemIndex, values.referenceInputs as Values[] | null),
 	});
 }

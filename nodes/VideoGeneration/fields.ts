@@ -1,6 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
-
-import { FRAME_RATES, RESOLUTIONS } from '../shared/form/checks';
+import { duration } from '../shared/form/checks';
 import { toolDescriptionField } from '../shared/form/description';
 import {
 	creatingOptions,
@@ -13,12 +11,14 @@ import {
 	optionsField,
 	promptField,
 } from '../shared/form/fields';
+import type { Field } from '../shared/form/form';
 import {
 	batchRoleField,
 	creatingRunOptions,
 	runOptionsField,
 	suspendNotice,
 } from '../shared/form/run-options';
+import { webUrl } from '../shared/form/urls';
 
 /** The node's description for an agent. */
 export const AS_TOOL =
@@ -28,7 +28,7 @@ export const AS_TOOL =
 export const VIDEO_TIMEOUT = 1800;
 
 /** The node's parameters, in the order in which the form shows them. */
-export const videoFields: INodeProperties[] = [
+export const videoFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchVideoModels', 'aurora-motion-1'),
 	promptField(
@@ -40,10 +40,11 @@ export const videoFields: INodeProperties[] = [
 		displayName: 'Resolution',
 		name: 'resolution',
 		type: 'options',
-		options: [modelDefault, ...RESOLUTIONS.map((value) => ({ name: value, value }))],
+		options: [modelDefault, ...['480p', '720p', '1080p'].map((value) => ({ name: value, value }))],
 		default: '',
 		description:
 			'Height of the video in pixels; higher values are sharper and may cost more, and the available values vary by model',
+		wire: 'resolution',
 	},
 	{
 		displayName: 'Duration (Seconds)',
@@ -52,6 +53,8 @@ export const videoFields: INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 0,
 		description: 'Length of the video in seconds; with 0, the model decides',
+		check: duration,
+		wire: 'duration',
 	},
 	{
 		displayName: 'Input Image',
@@ -78,6 +81,8 @@ export const videoFields: INodeProperties[] = [
 		placeholder: 'e.g. https://example.com/first-frame.png',
 		description:
 			'The URL of an image to animate, such as the output of Image Generation; if empty, only the prompt is used',
+		check: webUrl,
+		wire: 'image_url',
 		displayOptions: { show: { imageSource: ['url'] } },
 	},
 	{
@@ -97,15 +102,17 @@ export const videoFields: INodeProperties[] = [
 			displayName: 'Frames per Second',
 			name: 'fps',
 			type: 'options',
-			options: [modelDefault, ...FRAME_RATES.map((value) => ({ name: String(value), value }))],
+			options: [modelDefault, ...[12, 24, 30].map((value) => ({ name: String(value), value }))],
 			default: '',
 			description:
 				'Number of frames per second, if the model supports it; more frames make the motion smoother',
+			wire: 'fps',
 		},
 		inputImagesOption(
 			'Reference images, if the model supports them: comma-separated URLs, or an array',
+			webUrl,
 		),
-		...creatingOptions,
+		...creatingOptions(),
 	]),
 	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
 	suspendNotice,

@@ -6,11 +6,12 @@ import type {
 } from 'n8n-workflow';
 
 import { asTool, sharedDescription } from '../shared/form/description';
+import { formOf } from '../shared/form/form';
 import { runNode } from '../shared/run/run-node';
 import { isHelper, runAsHelper } from '../shared/sleep/roles';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, waitForm } from './fields';
-import { modeOfFirst, planWait } from './request';
+import { modeOf, planWait } from './request';
 import { runSuspended, suspendedWait } from './suspend';
 
 /** The Wait for Completion node: returns generations that already exist (spec 4.3). */
@@ -29,13 +30,13 @@ export class WaitForCompletion implements INodeType {
 		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
 		usableAsTool: asTool(AS_TOOL),
-		properties: waitForm,
+		properties: formOf(waitForm),
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const step = stepIn(this);
 		if (isHelper(step)) return await runAsHelper(step, suspendedWait);
-		if (modeOfFirst(step) === 'suspend') return await runSuspended(step);
+		if (modeOf(step) === 'suspend') return await runSuspended(step);
 		return await runNode(step, planWait);
 	}
 }

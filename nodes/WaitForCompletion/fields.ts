@@ -1,5 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
-
+import { generationId } from '../shared/form/checks';
 import { toolDescriptionField } from '../shared/form/description';
 import {
 	downloadField,
@@ -8,6 +7,7 @@ import {
 	notAsTool,
 	optionsField,
 } from '../shared/form/fields';
+import type { Field } from '../shared/form/form';
 import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
 /** The node's description for an agent. */
@@ -18,7 +18,7 @@ export const AS_TOOL =
 export const WAIT_TIMEOUT = 1800;
 
 /** Explains the other executions that appear during a suspended wait. */
-const suspendNotice: INodeProperties = {
+const suspendNotice: Field = {
 	displayName:
 		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. Mode is read from the first item.',
 	name: 'suspendNotice',
@@ -27,7 +27,7 @@ const suspendNotice: INodeProperties = {
 	displayOptions: { show: { mode: ['suspend'] } },
 };
 
-const generationIdField: INodeProperties = {
+const generationIdField: Field = {
 	displayName: 'Generation ID',
 	name: 'generationId',
 	type: 'string',
@@ -35,10 +35,11 @@ const generationIdField: INodeProperties = {
 	placeholder: 'e.g. 7f9c24e8-3b1a-4f7d-9a51-0c6f2a9d8e11',
 	description:
 		'The ID that Image Generation or Video Generation returned; if empty, it is taken from the input item',
+	check: generationId,
 };
 
 /** In a tool, the agent gives the ID. n8n's editor writes the same when a user lets the model define a field. */
-const idOfToolField: INodeProperties = {
+const idOfToolField: Field = {
 	...generationIdField,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Generation_ID', `The ID of the generation`, 'string') }}",
@@ -46,7 +47,7 @@ const idOfToolField: INodeProperties = {
 };
 
 /** The node's parameters, in the order in which the form shows them; `waitForm` has the fields of tools, too. */
-export const waitFields: INodeProperties[] = [
+export const waitFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	generationIdField,
 	{
@@ -88,7 +89,7 @@ export const waitFields: INodeProperties[] = [
 ];
 
 /** The form. In a tool, the ID has another default, but it is the same parameter. */
-export const waitForm: INodeProperties[] = waitFields.flatMap((field) =>
+export const waitForm: Field[] = waitFields.flatMap((field) =>
 	field === generationIdField
 		? [{ ...field, displayOptions: { hide: notAsTool } }, idOfToolField]
 		: [field],

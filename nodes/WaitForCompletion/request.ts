@@ -1,16 +1,15 @@
 import { looksLikeId } from '../../client/api/error-table';
 import { GenerationError } from '../../client/api/errors';
 import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
-import { generationId, InvalidInputError, isSet, oneOf } from '../shared/form/checks';
-import { collection, readForm, type Form } from '../shared/form/form';
-import { requireIncludeOption } from '../shared/form/include-option';
-import { choiceOf, downloadTarget, waitingOf } from '../shared/form/parameters';
+import { generationId, InvalidInputError } from '../shared/form/checks';
+import { entriesOf, readForm, valueAt, valueOfStep, type Entry } from '../shared/form/form';
+import { downloadTarget, waitingOf, type Settings } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
-import { stepOptions } from '../shared/form/step-options';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 import type { Step } from '../shared/step';
 
-const MODES = ['poll', 'suspend', 'check'] as const;
+const entries = entriesOf(waitFields);
+const entryOf = (name: string) => entries.find((entry) => entry.name === name) as Entry;
 
 /** Codes of errors after which an item may have been charged although it has no ID. */
 const MAY_BE_CHARGED = new Set([
@@ -20,7 +19,6 @@ const MAY_BE_CHARGED = new Set([
 	'record_unavailable',
 	'unexpected_error',
 ]);
-const ID_FIELDS = waitFields.filter(({ name }) => name === 'generationId');
 
 /**
  * Reads and validates one item's parameters.
@@ -50,8 +48,7 @@ function withId(error: unknown, id: string | null): unknown {
 /** The generation ID of an item; `null` if it is not valid. */
 function validId(step: Step, itemIndex: number): string | null {
 	try {
-		const form = readForm(step, itemIndex, ID_FIELDS);
-		return idOf(step, itemIndex, form);
+		return idOf(step, itemIndex, valueAt(step, itemIndex, entryOf('generationId')));
 	} catch {
 		return null;
 	}
@@ -61,9 +58,9 @@ function validId(step: Step, itemIndex: number): string | null {
  * The generation ID of an item. An empty field takes it from the item: one of a node with Include Other Input Fields, a
  * row of the data table, or the output of any other node. The `id` of the first two may be a number of their own.
  */
-function idOf(step: Step, itemIndex: number, { generationId: given }: Form): string {
+function idOf(step: Step, itemIndex: number, given: unknown): string {
+	if (given !== null) return given as string;
 	const label = 'Generation ID';
-	if (isSet(given)) return generationId(label, given);
 	const found = idIn(asRecord(step.items[itemIndex].json));
 	if (found !== undefined) return generationId(label, found);
 	throw new InvalidInputError(
@@ -78,25 +75,18 @@ function idIn({ generation, generation_id, id }: Record<string, unknown>): unkno
 }
 
 function validPlan(step: Step, itemIndex: number): Plan {
-	const form = readForm(step, itemIndex, waitFields);
-	const options = collection(form, 'options');
-	const runOptions = collection(form, 'runOptions');
-	// Only rejects invalid values. The step reads its settings once, from the first item, and each output item reads its
-	// own include option.
-	stepOptions(runOptions);
-	requireIncludeOption(options);
-	const id = idOf(step, itemIndex, form);
+	const values = readForm(step, itemIndex, entries);
+	const id = idOf(step, itemIndex, values.generationId);
 	const item = asRecord(step.items[itemIndex].json);
 	return {
 		job: {
 			kind: 'collect',
 			itemIndex,
 			id,
-			wait: oneOf('Mode', form.mode ?? 'poll', MODES) !== 'check',
-			readiness: choiceOf(runOptions, 'readiness'),
-			...waitingOf(step, runOptions, WAIT_TIMEOUT),
+			wait: values.mode !== 'check',
+			...waitingOf(step, values as Settings, WAIT_TIMEOUT),
 		},
-		download: downloadTarget(form, options),
+		download: downloadTarget(values as Settings),
 		...(String(idIn(item)).trim() === id && { prompt: item.prompt }),
 	};
 }
@@ -141,14 +131,7 @@ function isGeneration(value: Record<string, unknown>): boolean {
 	return Object.keys(NOTHING_KNOWN).every((name) => name in value);
 }
 
-/**
- * The mode of the first item, not validated. `undefined` if its expression fails; `planWait` reports that
- * error.
- */
-export function modeOfFirst(step: Step): unknown {
-	try {
-		return step.parameter('mode', 0);
-	} catch {
-		return undefined;
-	}
+/** How the step waits. Never throws. */
+export function modeOf(step: Step): unknown {
+	return valueOfStep(step, entryOf('mode'));
 }

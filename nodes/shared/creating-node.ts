@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { whileWaitingOfFirst } from './form/parameters';
+import { whileWaitingOf } from './form/step-options';
 import { runNode } from './run/run-node';
 import { runBatch, sleepingBatch, type CreatingNode } from './sleep/batch';
 import { isHelper, runAsHelper } from './sleep/roles';
@@ -18,6 +18,6 @@ export async function runCreatingNode(
 	node: CreatingNode,
 ): Promise<INodeExecutionData[][]> {
 	if (isHelper(step)) return await runAsHelper(step, sleepingBatch(node));
-	if (whileWaitingOfFirst(step) === 'suspend') return await runBatch(step, node);
+	if (whileWaitingOf(step) === 'suspend') return await runBatch(step, node);
 	return await runNode(step, node.plan);
 }

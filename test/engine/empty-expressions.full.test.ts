@@ -141,7 +141,12 @@ describe.each(fields)(
 		it.each(['={{ null }}', '={{ "" }}'])(
 			'that returns an empty value counts as an empty field: %s',
 			async (empty) => {
-				const limits = ['Minimum Balance', 'Stop Below Balance', 'Limit New Generations'];
+				const limits = [
+					'Minimum Balance',
+					'Stop Below Balance',
+					'Limit New Generations',
+					'Spend at Most (Credits)',
+				];
 				if (required) expect((await run(empty))?.message).toMatch(/ is empty$/);
 				else if (limits.includes(label)) {
 					expect((await run(empty))?.message).toBe(
@@ -169,66 +174,11 @@ describe('a part of a text', () => {
 		expect(stage.arrived).toBe(0);
 	});
 
-	const prompted = [
-		'={{ "A " + $json.colour + " boat" }}',
-		'=Now: {{ `a ${$json.colour} boat` }}',
-		'={{ ("A " + $json.colour + " boat").toUpperCase() }}',
-		'={{ "Draw ".concat($json.colour) }}',
-		'={{ "Wow! A boat in " + $json.colour }}',
-		'={{ "What if we paint it " + $json.colour }}',
-		'={{ `A photo with a ${"warm"} filter of ${$json.colour}` }}',
-		'={{ "A boat in %s".replace("%s", $json.colour) }}',
-		'={{ String($json.colour) }}',
-	].map((prompt) => ({ prompt }));
-	const fetched = [
-		"={{ 'https://cdn.example/' + $json.colour }}",
-		'={{ `https://cdn.example/?f=${$json.colour}` }}',
-		'={{ "https://cdn.example/" + $json.colour + "?w=1024" }}',
-	].map((url) => ({ referenceInputs: { input: [{ url }] } }));
-
-	it.each<object>([...prompted, ...fetched])(
-		'that JavaScript joins with an undefined value is refused: %j',
-		async (parameters) => {
-			const run = await stage.run(
-				'imageGeneration',
-				{ ...parameters },
-				{ items: prompts('a boat') },
-			);
-			const label = 'prompt' in parameters ? 'Prompt' : 'URL';
-			expect(run.error?.message).toMatch(
-				new RegExp(`${label} has no value for this item: .*\\$json\\.colour`),
-			);
-			expect(run.error).toHaveProperty('context.code', 'invalid_input');
-			expect(stage.arrived).toBe(0);
-		},
-	);
-
 	it('that is a date which does not exist is refused', async () => {
 		const prompt = '=A poster for {{ DateTime.fromISO($json.day).toFormat("d LLLL") }}';
 		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
 		expect(stage.arrived).toBe(0);
-	});
-
-	it('that refers to one of all items is refused if that has no such value', async () => {
-		const prompt = "={{ 'A ' + $('Start').all()[0].json.colour }}";
-		const run = await stage.run('imageGeneration', { prompt }, { items: prompts('a boat') });
-		expect(run.error?.message).toContain('Prompt has no value for this item');
-		expect(stage.arrived).toBe(0);
-	});
-
-	it.each([
-		'={{ "Draw " + $json.prompt }}',
-		'={{ "Draw " + $json.prompt + ($json.colour ?? "") }}',
-		'={{ "Draw an undefined shape for $5, " + $json.prompt }}',
-		'={{ `${$json.prompt} in ${$json.prompt.length} colours` }}',
-		'={{ "Draw " + $json.prompt + ", as text: " + $json.colour?.name }}',
-	])('may contain the word undefined if that is the data: %s', async (prompt) => {
-		const items = prompts('an undefined boat');
-		const parameters = { prompt, waitForCompletion: false };
-		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error).toBeUndefined();
-		expect(stage.bodies).toHaveLength(1);
 	});
 
 	it.each([null, ''])('may be empty on purpose: %j', async (style) => {

@@ -143,15 +143,15 @@ export const checks: Check[] = [
 		},
 	})),
 	{
-		field: 'Duration',
+		field: 'Duration (Seconds)',
 		node: video,
 		parameters: { duration: VALUE },
 		wire: 'duration',
 		good: [0.1, 0.5, 4, '4', 0, '0', null, ''],
 		as: [0.1, 0.5, 4, 4, ...Array<undefined>(4).fill(undefined)],
 		bad: {
-			'Duration must be a number above 0': [-1],
-			'Duration must be a number': ['long', '4s', '1,5', true],
+			'Duration (Seconds) must be a number above 0': [-1],
+			'Duration (Seconds) must be a number': ['long', '4s', '1,5', true],
 		},
 	},
 	{
@@ -186,11 +186,11 @@ export const checks: Check[] = [
 		bad: { 'Put Output in Field must be a single value': [{ name: 'data' }] },
 	},
 	{
-		field: 'Timeout',
+		field: 'Timeout (Seconds)',
 		node: image,
 		parameters: runOption('timeout'),
 		good: [60, '0.5', null],
-		bad: { 'Timeout must be a number above 0, not': [0, '0', -5, 'soon'] },
+		bad: { 'Timeout (Seconds) must be a number above 0, not': [0, '0', -5, 'soon'] },
 	},
 	{
 		field: 'Max Concurrent',
@@ -202,7 +202,7 @@ export const checks: Check[] = [
 	...(
 		[
 			['Limit New Generations', 'maxNewGenerations'],
-			['Spend at Most', 'maxCredits'],
+			['Spend at Most (Credits)', 'maxCredits'],
 			['Stop Below Balance', 'minimumBalance'],
 		] as const
 	).map(([field, name]) => ({
@@ -227,11 +227,11 @@ export const checks: Check[] = [
 		bad: { 'Retries of Failed Generations must be a whole number from 0 to 5, not': [-1, 6, 12] },
 	},
 	{
-		field: 'Poll Interval',
+		field: 'Poll Interval (Seconds)',
 		node: image,
 		parameters: runOption('pollInterval'),
 		good: [1, '1.5', null],
-		bad: { 'Poll Interval must be at least 1, not': [0, -1, 0.99, 'often'] },
+		bad: { 'Poll Interval (Seconds) must be': [0, -1, 0.99, 'often'] },
 	},
 	{
 		field: 'Generation ID',

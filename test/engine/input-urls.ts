@@ -117,14 +117,12 @@ export const urlChecks: Check[] = [
 		bad: {
 			'Reference File 1: URL must be a data URI such as': [
 				...['data:,hello', 'data:image/png,iVBORw0KGgo=', 'data:image/png;base64,', 'DATA:x'],
-				...['data:image/png;base64,iVBO*', 'data:image/png;base64,iVBORw0KGgo==='],
-				...['data:image/png;base64,iV=BO', 'data:image/png;base64,iVBOR', 'data:image;base64,iVBO'],
-				`data:image/png;base64,A${' '.repeat(1_000_000)}*`,
+				'data:image;base64,iVBO',
 			],
 			'Reference File 1: URL is too large: 4.6 MB': [
 				...[pictureOf(limit + 1), pictureOf(limit + 2)],
 			],
-			'Reference File 1: Type must be one of image, video, audio, not "text"': [
+			'Reference File 1: the kind of file could not be detected from its MIME type text': [
 				'data:text/html;base64,PGI+',
 			],
 		},
@@ -136,6 +134,8 @@ export const urlChecks: Check[] = [
 		wire: 'inputs.0.type',
 		good: ['', 'image', 'video', 'audio'],
 		as: ['image', 'image', 'video', 'audio'],
-		bad: { 'Reference File 1: Type must be one of image, video, audio, not "text"': ['text'] },
+		bad: {
+			'Reference File 1: Type must be one of audio, image, video, not "text"': ['text'],
+		},
 	},
 ];

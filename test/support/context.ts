@@ -50,6 +50,7 @@ export function contextOf(given: Given = {}): Taken {
 	const fake = {
 		getNode: () => ({
 			...NODE,
+			parameters: Object.assign({}, ...[parameters].flat()) as INode['parameters'],
 			...(given.continueOnFail && { onError: 'continueRegularOutput' }),
 			...given.node,
 		}),
@@ -63,7 +64,10 @@ export function contextOf(given: Given = {}): Taken {
 		}),
 		getNodeParameter: (name: string, itemIndex: number, fallback?: unknown, options?: object) => {
 			const set: IDataObject = Array.isArray(parameters) ? parameters[itemIndex] : parameters;
-			const value = name in set ? set[name] : fallback;
+			const found = name
+				.split(/[.[\]]+/)
+				.reduce<unknown>((group, part) => (group as IDataObject | undefined)?.[part], set);
+			const value = found === '={{ undefined }}' ? undefined : (found ?? fallback);
 			const extracted = options && 'extractValue' in options && value;
 			return extracted && typeof extracted === 'object' ? (extracted as IDataObject).value : value;
 		},

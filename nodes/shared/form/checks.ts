@@ -24,7 +24,6 @@ const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
 export const RESOLUTIONS = ['480p', '720p', '1080p'];
 export const FRAME_RATES = [12, 24, 30];
-export const INPUT_TYPES = ['image', 'video', 'audio'];
 
 /**
  * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
@@ -72,7 +71,7 @@ export function invalid(
 
 /** What JavaScript makes of an object or a function within a text. */
 const NOT_TEXT =
-	/^Invalid Date$|Invalid DateTime|\[object Object\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
+	/^Invalid Date$|Invalid DateTime|\[object \w+\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
 
 /**
  * Returns the result of an expression as text, number, boolean, `null` or a list of these. A date becomes text.
@@ -136,31 +135,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True if an optional field has a value. Empty fields are not sent. */
-export function isSet(value: unknown): boolean {
-	return value !== undefined && value !== null;
-}
-
-/**
- * The number of a spending limit; `null` if the option is not there.
- *
- * @param options the collection with the option
- * @throws InvalidInputError if it is empty: the step would run unguarded
- */
-export function limitOption(
-	field: string,
-	options: Record<string, unknown>,
-	name: string,
-	check: (field: string, value: unknown) => number,
-): number | null {
-	if (!(name in options)) return null;
-	if (isSet(options[name])) return check(field, options[name]);
-	throw new InvalidInputError(
-		`${field} is empty for this item, so nothing would limit what is spent`,
-		`Enter a number in ${field}, check its expression, or remove the option.`,
-	);
-}
-
 /** Requires non-empty text. A number becomes text; a boolean, NaN or Infinity is rejected. */
 export function requiredText(field: string, value: unknown): string {
 	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
@@ -188,6 +162,28 @@ export function aspectRatio(field: string, value: unknown): string {
 	return matching(field, value, /^[1-9]\d*:[1-9]\d*$/, 'a ratio of whole numbers such as 16:9');
 }
 
+/** The table shows a key scope in a column, and a longer text is no name. */
+const LONGEST_SCOPE = 100;
+
+/** A name that idempotency keys belong to. */
+export function scopeName(field: string, value: unknown): string {
+	const name = normalizedText(field, value);
+	if (name.length <= LONGEST_SCOPE) return name;
+	throw invalid(field, `at most ${LONGEST_SCOPE} characters long`, name);
+}
+
+/** A text that is compared with others: characters with accents have several encodings. */
+export function normalizedText(field: string, value: unknown): string {
+	return requiredText(field, value).normalize();
+}
+
+/** The texts of a list, which may also be one text with commas. Each of them once; empty ones are dropped. */
+export function textList(field: string, value: unknown): string[] {
+	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
+	const filled = parts.filter((part) => String(part ?? '').trim() !== '');
+	return [...new Set(filled.map((part) => requiredText(field, part)))];
+}
+
 function matching(field: string, value: unknown, pattern: RegExp, expected: string): string {
 	const text = String(value).trim();
 	if (pattern.test(text)) return text;
@@ -210,11 +206,14 @@ export function number(field: string, value: unknown): number {
 	return checkedNumber(field, value, 'a number', Number.isFinite);
 }
 
-/** A number above 0, and at least `least` if that is given. */
-export function positive(field: string, value: unknown, least?: number): number {
-	const expected = least === undefined ? 'a number above 0' : `at least ${least}`;
-	const isPositive = (read: number) => Number.isFinite(read) && read > 0 && read >= (least ?? 0);
-	return checkedNumber(field, value, expected, isPositive);
+/** A number above 0. */
+export function positive(field: string, value: unknown): number {
+	return checkedNumber(
+		field,
+		value,
+		'a number above 0',
+		(read) => Number.isFinite(read) && read > 0,
+	);
 }
 
 /** Length of a video in seconds; `null` for 0, which lets the model decide. Its maximum varies by model (spec 8). */
@@ -257,26 +256,16 @@ export function generationId(field: string, value: unknown): string {
 	throw invalid(field, 'the ID of a generation', id, advice);
 }
 
-const DATA_URI_HEAD = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[^;,]+)*;base64,$/;
-
 /** A base64 data URI of at most 4.5 MB decoded, returned without line breaks. */
 export function dataUri(field: string, value: unknown): string {
-	const text = requiredText(field, value);
-	const start = text.indexOf(',') + 1;
-	const head = text.slice(0, start);
-	const encoded = text
-		.slice(start)
-		.replace(/\s/g, '')
-		.replace(/={1,2}$/, '');
-	// Searched for invalid characters: matching megabytes with one pattern would exhaust the stack. One character
-	// beyond a multiple of four encodes no byte.
-	const isBase64 = encoded !== '' && encoded.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(encoded);
-	if (!DATA_URI_HEAD.test(head) || !isBase64) {
+	const uri = requiredText(field, value).replace(/\s/g, '');
+	const start = uri.indexOf(',') + 1;
+	if (!/^data:[\w.+-]+\/[^,]+;base64,$/i.test(uri.slice(0, start)) || start === uri.length) {
 		const advice = 'For a file of an earlier step, choose the source Binary Field.';
-		throw invalid(field, 'a data URI such as data:image/png;base64,iVBORw0…', text, advice);
+		throw invalid(field, 'a data URI such as data:image/png;base64,iVBORw0…', uri, advice);
 	}
-	inlineSize(field, Math.floor((encoded.length * 3) / 4));
-	return `${head}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`;
+	inlineSize(field, Buffer.byteLength(uri.slice(start), 'base64'));
+	return uri.padEnd(start + Math.ceil((uri.length - start) / 4) * 4, '=');
 }
 
 /** True if a file of this size cannot be sent inline (spec 8). */

@@ -1,98 +1,73 @@
+import { digest } from '../../../client/orders/table';
 import { numbered } from '../../../client/jobs/job';
 import type { CreateRequest } from '../../../client/api/client';
 import type { GenerationType } from '../../../client/api/generation';
-import { digest } from '../../../client/orders/table';
 import { runsAsTool } from '../execution';
-import { additionalFields, withAdditionalFields } from './additional-fields';
-import { integer, integerWithin, isObject, isSet, requiredText, toText } from './checks';
-import { MOST_OUTPUTS } from './fields';
-import { collection, type Form } from './form';
-import { requireIncludeOption } from './include-option';
-import { requireKeyScope } from './key-scope';
-import {
-	triesOf,
-	booleanOr,
-	choiceOf,
-	downloadTarget,
-	idempotencyKeyOf,
-	recipeOf,
-	waitingOf,
-} from './parameters';
+import { withAdditionalFields } from './additional-fields';
+import { integer, isObject, toText } from './checks';
+import type { Entry, Values } from './form';
+import { downloadTarget, recipeOf, requireKeyValues, waitingOf, type Settings } from './parameters';
 import type { Plan } from './plan-items';
 import type { Inputs } from './reference-inputs';
-import { digestOfValues, type Requested, type RequestField } from './request-fields';
-import { stepOptions } from './step-options';
+import { requireKeyScope } from './step-options';
 import type { Step } from '../step';
 
-/** Code that the creating nodes share. All functions throw `InvalidInputError`. */
-
-/** The fields of both creating nodes that are sent. */
-export const sharedRequest: RequestField[] = [
-	{ name: 'model', label: 'Model', wire: 'model', required: true, check: requiredText },
-	{ name: 'prompt', label: 'Prompt', wire: 'prompt', required: true, check: requiredText },
-];
+/** What the creating nodes share. All functions throw `InvalidInputError`. */
 
 /** What a creating node requests for an item. */
 interface Draft {
 	type: GenerationType;
-	/** The names of all fields that are sent, beside Additional Body Fields. */
-	sent: string[];
-	/** The fields of the first output, without its reference inputs. */
-	requested: Requested;
+	/** The fields of its form. */
+	entries: Entry[];
+	/** Paths of fields that are sent in another way than by their own values. */
+	alsoSent: string[];
+	/** Their part of the body, and their values by paths of the form. Without reference inputs. */
+	more?: { body: object; asked: Values };
 	/** Seconds. */
 	defaultTimeout: number;
-	/** Plural of what is created, in title case. */
-	noun: string;
 	inputs?: Inputs;
 }
 
 /**
- * Builds the plans of an item from its creating request, one for each output.
+ * Builds the plans of an item, one for each output.
  *
- * @throws InvalidInputError
+ * @param values of the form
  */
 export function creationPlans(
 	step: Step,
 	itemIndex: number,
-	form: Form,
-	{ type, sent, requested, defaultTimeout, noun, inputs }: Draft,
+	values: Values,
+	{ type, entries, alsoSent, more, defaultTimeout, inputs }: Draft,
 ): Plan[] {
-	const options = collection(form, 'options');
-	const added = isSet(options.additionalFields) ? additionalFields(options.additionalFields) : {};
-	const body = withAdditionalFields(requested.body, added);
+	const settings = values as Settings;
+	const sent = entries.filter(({ wire }) => wire !== undefined);
+	const added = (settings.additionalFields ?? {}) as Values;
+	const body = withAdditionalFields({ ...bodyOf(sent, values), ...more?.body }, added);
 	const asked = digestOfValues(type, {
-		...requested.values,
-		...(inputs && inputs.identity.length > 0 && { referenceInputs: inputs.identity }),
-		...(Object.keys(added).length > 0 && { 'options.additionalFields': added }),
+		...Object.fromEntries(sent.map(({ path, name }) => [path, values[name]])),
+		...more?.asked,
+		referenceInputs: inputs?.identity,
+		'options.additionalFields': Object.keys(added).length > 0 ? added : null,
 	});
-	const runOptions = collection(form, 'runOptions');
-	const label = 'New Output If the Request Changes';
-	const newOnChange = booleanOr(false, label, options.newOnChange);
-	const givenKey = idempotencyKeyOf(step, itemIndex, options);
-	const idempotencyKey =
-		givenKey !== null && newOnChange ? keyOfRequest(givenKey, asked) : givenKey;
-	if (idempotencyKey !== null) requireKeyScope(step, options);
-	const wait = booleanOr(true, 'Wait Until Ready', form.waitForCompletion);
-	const outputs = integerWithin(`Number of ${noun}`, form.numberOfOutputs ?? 1, 1, MOST_OUTPUTS);
-	// Only rejects invalid values. The step reads its settings once, mostly from the first item, and each output item
-	// reads its own include option.
-	stepOptions(runOptions);
-	choiceOf(runOptions, 'whileWaiting');
-	requireIncludeOption(options);
+	const { idempotencyKey: key, newOnChange, keyScope, numberOfOutputs, fallbackModels } = settings;
+	if (key !== null) requireKeyValues(step, itemIndex, key);
+	if (key !== null) requireKeyScope(step, keyScope);
+	const idempotencyKey = key !== null && newOnChange ? keyOfRequest(key, asked) : key;
+	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
+	const wait = settings.waitForCompletion ?? true;
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
 		// n8n may evaluate parallel calls of an agent with the arguments of the first one.
 		digest: runsAsTool(step) ? digest(toText([asked, step.items[itemIndex].json])) : asked,
-		recipe: () => recipeOf(step, itemIndex, [...sent, 'options.additionalFields']),
+		recipe: () => recipeOf(step, itemIndex, paths),
 		wait,
-		readiness: choiceOf(runOptions, 'readiness'),
-		onUncertainCharge: choiceOf(runOptions, 'onUncertainCharge'),
-		...triesOf(runOptions, String(requested.values.model)),
-		...waitingOf(step, runOptions, defaultTimeout),
+		onUncertainCharge: settings.onUncertainCharge ?? 'error',
+		retriesOnFailure: settings.retriesOnFailure ?? 0,
+		fallbackModels: (fallbackModels ?? []).filter((fallback) => fallback !== values.model),
+		...waitingOf(step, settings, defaultTimeout),
 	};
-	const download = wait ? downloadTarget(form, options) : null;
-	return Array.from({ length: outputs }, (_, outputIndex) => {
+	return Array.from({ length: numberOfOutputs ?? 1 }, (_, outputIndex) => {
 		const draft = { type, body: withSeed(body, outputIndex) };
 		return {
 			job: {
@@ -103,10 +78,27 @@ export function creationPlans(
 				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
 				...shared,
 			},
-			keyIsEmpty: 'idempotencyKey' in options && idempotencyKey === null,
-			download,
+			keyIsEmpty:
+				'idempotencyKey' in ((step.node.parameters.options as Values) ?? {}) && key === null,
+			download: wait ? downloadTarget(settings) : null,
 		};
 	});
+}
+
+/** The values that are sent, by their names in the body. Empty ones are left out. */
+function bodyOf(sent: Entry[], values: Values): Values {
+	const body: Values = {};
+	for (const { name, wire = '' } of sent) {
+		const value = values[name];
+		if (isEmpty(value)) continue;
+		const [outer, inner] = wire.split('.');
+		body[outer] = inner ? { ...(body[outer] as object | undefined), [inner]: value } : value;
+	}
+	return body;
+}
+
+function isEmpty(value: unknown): boolean {
+	return (value ?? null) === null || (Array.isArray(value) && value.length === 0);
 }
 
 async function withInputs(draft: CreateRequest, given?: Inputs): Promise<CreateRequest> {
@@ -130,4 +122,30 @@ function withSeed(body: object, outputIndex: number): object {
 		...(typeof seed === 'number' && { seed: integer('Seed', seed + outputIndex) }),
 		...(isObject(parameters) && { parameters: withSeed(parameters, outputIndex) }),
 	};
+}
+
+/**
+ * Identifies what an item asks for. The values are the user's, by their paths in the form: how a request is built may
+ * change with a release, and must not create and charge an item again. Empty ones do not count.
+ */
+function digestOfValues(type: string, values: Values): string {
+	const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));
+	return digest(JSON.stringify(stable({ ...Object.fromEntries(filled), type })));
+}
+
+/** Returns a value without what does not count: the order of the names of objects, and the signatures of URLs. */
+function stable(value: unknown): unknown {
+	if (typeof value === 'string') return withoutSignature(value);
+	if (Array.isArray(value)) return value.map(stable);
+	if (typeof value !== 'object' || value === null) return value;
+	const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+	return Object.fromEntries(entries.map(([name, inner]) => [name, stable(inner)]));
+}
+
+/** A query parameter of a URL that is signed, or valid for a limited time. */
+const SIGNED = /[?&](x-(amz|goog)-[\w-]+|sig|signature|se|expires|token)=/i;
+
+/** A signed URL without its query: it is another one each time that it is read, and the file is the same. */
+function withoutSignature(text: string): string {
+	return /^https?:\/\/\S+$/i.test(text) && SIGNED.test(text) ? text.split('?')[0] : text;
 }

@@ -1,4 +1,14 @@
-import type { INodeProperties } from 'n8n-workflow';
+import { additionalFields } from './additional-fields';
+import {
+	InvalidInputError,
+	integer,
+	integerWithin,
+	normalizedText,
+	requiredText,
+	scopeName,
+} from './checks';
+import type { Field } from './form';
+import { urlList } from './urls';
 
 /** Fields that several nodes share. Names and defaults must not change: saved workflows contain them. */
 
@@ -6,7 +16,7 @@ import type { INodeProperties } from 'n8n-workflow';
 export function modelField(
 	listSearch: 'searchImageModels' | 'searchVideoModels' | 'searchModels',
 	example: string,
-): INodeProperties {
+): Field {
 	return {
 		displayName: 'Model',
 		name: listSearch === 'searchModels' ? 'modelId' : 'model',
@@ -14,6 +24,7 @@ export function modelField(
 		default: { mode: 'list', value: '' },
 		required: true,
 		description: 'The model to use, from the live catalog of the service',
+		wire: 'model',
 		modes: [
 			{
 				displayName: 'From List',
@@ -36,7 +47,7 @@ export function modelField(
 export const modelDefault = { name: 'Model Default', value: '' };
 
 /** The prompt field of a creating node. */
-export function promptField(placeholder: string, description: string): INodeProperties {
+export function promptField(placeholder: string, description: string): Field {
 	return {
 		displayName: 'Prompt',
 		name: 'prompt',
@@ -46,6 +57,7 @@ export function promptField(placeholder: string, description: string): INodeProp
 		required: true,
 		placeholder,
 		description,
+		wire: 'prompt',
 	};
 }
 
@@ -57,18 +69,19 @@ export const MOST_OUTPUTS = 20;
  *
  * @param noun plural of what is created, in title case, such as `Images`
  */
-export function numberOfOutputsField(noun: string): INodeProperties {
+export function numberOfOutputsField(noun: string): Field {
 	return {
 		displayName: `Number of ${noun}`,
 		name: 'numberOfOutputs',
 		type: 'number',
 		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 1,
+		check: (label, value) => integerWithin(label, value, 1, MOST_OUTPUTS),
 		description: `How many ${noun.toLowerCase()} to create for each input item (1 to ${MOST_OUTPUTS}), each charged and returned as its own item`,
 	};
 }
 
-const waitField: INodeProperties = {
+const waitField: Field = {
 	displayName: 'Wait Until Ready',
 	name: 'waitForCompletion',
 	type: 'boolean',
@@ -78,7 +91,7 @@ const waitField: INodeProperties = {
 };
 
 /** Tells the user that there is no file yet. */
-const notWaitingNotice: INodeProperties = {
+const notWaitingNotice: Field = {
 	displayName:
 		'The generation is returned while it is still running, so there is no file yet. It has been charged. If it fails, it is refunded. Get its output later with Wait for Completion.',
 	name: 'notWaitingNotice',
@@ -95,7 +108,7 @@ export const notAsTool = { '@tool': [true] };
  *
  * @param show the condition for showing it
  */
-export function downloadField(show: Record<string, Array<string | boolean>> = {}): INodeProperties {
+export function downloadField(show: Record<string, Array<string | boolean>> = {}): Field {
 	return {
 		displayName: 'Download Output',
 		name: 'downloadOutput',
@@ -108,32 +121,17 @@ export function downloadField(show: Record<string, Array<string | boolean>> = {}
 }
 
 /** The fields of a creating node for waiting and downloading. */
-export const deliveryFields: INodeProperties[] = [
+export const deliveryFields: Field[] = [
 	waitField,
 	notWaitingNotice,
 	downloadField({ waitForCompletion: [true] }),
 ];
 
-const negativePromptOption: INodeProperties = {
-	displayName: 'Negative Prompt',
-	name: 'negativePrompt',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. text, watermark',
-	description: 'What the output should not contain, if the model supports it',
-};
-
-const seedOption: INodeProperties = {
-	displayName: 'Seed',
-	name: 'seed',
-	type: 'number',
-	default: 0,
-	description:
-		'A whole number that makes the output repeatable, if the model supports it; some models silently ignore it',
-};
-
-/** Reference URLs (spec 4.1 and 4.2, `input_images`). */
-export function inputImagesOption(description: string): INodeProperties {
+/** Reference URLs (spec 4.1 and 4.2, `input_images`). `check`: of each of them. */
+export function inputImagesOption(
+	description: string,
+	check: (label: string, value: unknown) => string,
+): Field {
 	return {
 		displayName: 'Input Image URLs',
 		name: 'inputImages',
@@ -141,48 +139,10 @@ export function inputImagesOption(description: string): INodeProperties {
 		default: '',
 		placeholder: 'e.g. https://example.com/a.png, https://example.com/b.png',
 		description,
+		check: (label, value) => urlList(`${label}: URL`, value, check),
+		wire: 'input_images',
 	};
 }
-
-const additionalFieldsOption: INodeProperties = {
-	displayName: 'Additional Body Fields (JSON)',
-	name: 'additionalFields',
-	type: 'json',
-	default: '{}',
-	placeholder: 'e.g. {"style": "watercolor"}',
-	description:
-		'Settings of the model that this form does not have, with the names in its documentation',
-};
-
-const idempotencyKeyOption: INodeProperties = {
-	displayName: 'Idempotency Key',
-	name: 'idempotencyKey',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. {{ $json.sku }}, as an expression',
-	description:
-		'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
-	hint: 'A changed prompt returns the old output, unless New Output If the Request Changes is on',
-};
-
-const newOnChangeOption: INodeProperties = {
-	displayName: 'New Output If the Request Changes',
-	name: 'newOnChange',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether an item whose prompt, model or other settings have changed is created and charged again, instead of reusing its old output',
-};
-
-const keyScopeOption: INodeProperties = {
-	displayName: 'Share Keys Under a Name',
-	name: 'keyScope',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. product photos',
-	description:
-		'With the same name here, nodes in other or copied workflows reuse each other’s outputs; if empty, the keys count for this node only',
-};
 
 /** The binary field of a downloaded output, unless the user names another one. */
 export const OUTPUT_FIELD = 'data';
@@ -192,7 +152,7 @@ export const OUTPUT_FIELD = 'data';
  *
  * @param source what the default name is made from
  */
-export function fileOptions(source: 'prompt' | 'model'): INodeProperties[] {
+export function fileOptions(source: 'prompt' | 'model'): Field[] {
 	return [
 		{
 			displayName: 'Put Output in Field',
@@ -218,8 +178,20 @@ export function fileOptions(source: 'prompt' | 'model'): INodeProperties[] {
 /** The field with the generation, unless the user names another one. */
 export const GENERATION_FIELD = 'generation';
 
+/** The fields beside the generation that say why it failed. */
+export const OF_FAILURES = ['error', 'error_code'];
+
+function generationField(label: string, value: unknown): string {
+	const field = requiredText(label, value);
+	if (!OF_FAILURES.includes(field)) return field;
+	throw new InvalidInputError(
+		`${label} cannot be "${field}"`,
+		'A failed item has its error in this field. Use another name, such as generation.',
+	);
+}
+
 /** Returns the input item, with the generation in one of its fields. */
-export const includeOptions: INodeProperties[] = [
+export const includeOptions: Field[] = [
 	{
 		displayName: 'Include Other Input Fields',
 		name: 'includeOtherFields',
@@ -238,32 +210,87 @@ export const includeOptions: INodeProperties[] = [
 		description:
 			'With Include Other Input Fields, the output’s ID, status and URL are together in this field, which replaces one of the same name',
 		displayOptions: { hide: notAsTool },
+		check: generationField,
 	},
 ];
 
-/** The options of every creating node: what is created, and how it is returned. */
-export const creatingOptions: INodeProperties[] = [
-	additionalFieldsOption,
-	...includeOptions,
-	...fileOptions('prompt'),
-	idempotencyKeyOption,
-	newOnChangeOption,
-	keyScopeOption,
-	negativePromptOption,
-	seedOption,
-];
+/**
+ * The options of every creating node: what is created, and how it is returned.
+ *
+ * @param within the part of the body that some of them are sent in, with a dot, such as `parameters.`
+ */
+export function creatingOptions(within = ''): Field[] {
+	return [
+		...includeOptions,
+		...fileOptions('prompt'),
+		{
+			displayName: 'Additional Body Fields (JSON)',
+			name: 'additionalFields',
+			type: 'json',
+			default: '{}',
+			placeholder: 'e.g. {"style": "watercolor"}',
+			description:
+				'Settings of the model that this form does not have, with the names in its documentation',
+			check: additionalFields,
+		},
+		{
+			displayName: 'Idempotency Key',
+			name: 'idempotencyKey',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. {{ $json.sku }}, as an expression',
+			description:
+				'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
+			hint: 'A changed prompt returns the old output, unless New Output If the Request Changes is on',
+			check: normalizedText,
+		},
+		{
+			displayName: 'New Output If the Request Changes',
+			name: 'newOnChange',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether an item whose prompt, model or other settings have changed is created and charged again, instead of reusing its old output',
+		},
+		{
+			displayName: 'Share Keys Under a Name',
+			name: 'keyScope',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. product photos',
+			description:
+				'With the same name here, nodes in other or copied workflows reuse each other’s outputs; if empty, the keys count for this node only',
+			check: scopeName,
+		},
+		{
+			displayName: 'Negative Prompt',
+			name: 'negativePrompt',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. text, watermark',
+			description: 'What the output should not contain, if the model supports it',
+			wire: `${within}negative_prompt`,
+		},
+		{
+			displayName: 'Seed',
+			name: 'seed',
+			type: 'number',
+			default: 0,
+			description:
+				'A whole number that makes the output repeatable, if the model supports it; some models silently ignore it',
+			check: integer,
+			wire: `${within}seed`,
+		},
+	];
+}
 
 /** The collection `options`. */
-export function optionsField(options: INodeProperties[]): INodeProperties {
+export function optionsField(options: Field[]): Field {
 	return collectionField('options', 'Option', options);
 }
 
 /** A collection of options, sorted by display name, as n8n's linter requires. */
-export function collectionField(
-	name: string,
-	one: string,
-	options: INodeProperties[],
-): INodeProperties {
+export function collectionField(name: string, one: string, options: Field[]): Field {
 	return {
 		displayName: `${one}s`,
 		name,

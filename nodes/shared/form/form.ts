@@ -1,156 +1,215 @@
 import type { IBinaryData, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 import { inTitle } from '../../../client/api/errors';
-import { InvalidInputError, undefinedExpression, requireEvaluated, toPlainValue } from './checks';
-import { leavesOf, requireParts, type Leaf } from './expressions';
+import {
+	InvalidInputError,
+	integer,
+	invalid,
+	isObject,
+	number,
+	oneOf,
+	requiredText,
+	requireEvaluated,
+	toPlainValue,
+	undefinedExpression,
+} from './checks';
+import { requireParts } from './expressions';
 import type { Step } from '../step';
 
-/** The values of a form for one item, by field name. `null` means that the field is empty. */
-export type Form = Record<string, unknown>;
+/** A field of a form: what n8n shows, and how its value is checked and sent. */
+export interface Field extends INodeProperties {
+	/** Returns the checked value. By default, the type, the choices and the minimum of the field count. */
+	check?: (label: string, value: unknown) => unknown;
+	/** Its name in the body of the request, such as `seed` or `parameters.seed`. Only fields with such a name are sent. */
+	wire?: string;
+	/** True if it limits what is spent. It may not be empty: the step would run unguarded. */
+	limits?: true;
+}
 
-/**
- * Reads all fields of a form for one item, with expressions evaluated.
- *
- * `null` and blank text become `null`. A resource locator becomes its value. A collection becomes a form, and a
- * list of collections becomes a list of forms.
- *
- * @throws InvalidInputError that names the field, if its expression fails or returns `undefined` or an object.
- * Silently dropping such a field would charge for a different generation.
- */
-export function readForm(step: Step, itemIndex: number, fields: INodeProperties[]): Form {
+/** A field that is read, or an option of a collection. */
+export interface Entry extends Field {
+	/** Its path among the parameters, such as `prompt` or `options.seed`. It is part of digests: never rename it. */
+	path: string;
+	/** Its name for users. */
+	label: string;
+}
+
+/** The checked values of a form, by the names of its fields and options. `null` means that a field is empty. */
+export type Values = Record<string, unknown>;
+
+/** What only this package knows of a field. */
+const OWN = ['check', 'wire', 'limits'];
+
+/** The form as n8n shows it. */
+export function formOf(fields: Field[]): INodeProperties[] {
+	return fields.map((field) => {
+		const shown = Object.entries(field).filter(([name]) => !OWN.includes(name));
+		const options =
+			field.type === 'collection' ? { options: formOf(field.options as Field[]) } : {};
+		return { ...Object.fromEntries(shown), ...options } as INodeProperties;
+	});
+}
+
+/** The fields of a form that have a value, with the options of its collections. */
+export function entriesOf(fields: Field[]): Entry[] {
 	// n8n reads the description of a tool itself.
 	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');
-	return Object.fromEntries(
-		read.map((field) => [
-			field.name,
-			checked(field, field.displayName, evaluate(step, itemIndex, field)),
-		]),
+	return read.flatMap((field) =>
+		field.type === 'collection'
+			? (field.options as Field[]).map((option) => entry(option, `${field.name}.`))
+			: entry(field),
 	);
 }
 
-/** The value of a field, with expressions evaluated by n8n. */
-function evaluate(step: Step, itemIndex: number, field: INodeProperties): unknown {
-	const written = step.node.parameters[field.name];
-	requireEvaluated(field.displayName, written);
-	requireParts({ step, itemIndex }, field, written);
-	try {
-		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
-		return step.parameter(field.name, itemIndex, field.default);
-	} catch (error) {
-		const fails = ({ path }: Leaf) => {
-			try {
-				step.parameter(path, itemIndex, null);
-				return false;
-			} catch {
-				return true;
-			}
-		};
-		return notEvaluated(leavesOf(field, written).find(fails)?.label ?? field.displayName, error);
-	}
+function entry(field: Field, path = '', label = ''): Entry {
+	return { ...field, path: `${path}${field.name}`, label: `${label}${field.displayName}` };
 }
 
 /**
- * @throws InvalidInputError for an expression that n8n cannot evaluate, such as a reference to a node that did
- * not run
+ * Reads and checks fields for one item.
+ *
+ * @throws InvalidInputError that names the field
  */
+export function readForm(step: Step, itemIndex: number, entries: Entry[]): Values {
+	return Object.fromEntries(entries.map((each) => [each.name, valueAt(step, itemIndex, each)]));
+}
+
+/**
+ * Reads and checks one field for one item. n8n evaluates no other field: that of another may fail.
+ *
+ * @returns the checked value; `null` if the field is empty, hidden or not added
+ * @throws InvalidInputError that names the field. Leaving it out in silence would charge for something else
+ */
+export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
+	const { path, label, required, limits } = field;
+	const written = writtenAt(step, path);
+	if (written === undefined) return null;
+	if (field.type === 'fixedCollection') return listAt(step, itemIndex, field);
+	const picked = field.type === 'resourceLocator' && isObject(written) ? written.value : written;
+	requireEvaluated(label, picked);
+	requireParts(step, itemIndex, label, picked);
+	const value = plainValue(field, evaluate(step, itemIndex, field));
+	if (value !== null) return checkOf(field)(label, value);
+	if (limits) throw unguarded(label);
+	return required ? requiredText(label, null) : null;
+}
+
+/** The first value of a step that is valid. Never throws: an item with an invalid one fails by itself. */
+export function valueOfStep(step: Step, field: Entry): unknown {
+	for (const itemIndex of step.items.keys()) {
+		try {
+			return valueAt(step, itemIndex, field);
+		} catch {
+			// The next item may have a valid one.
+		}
+	}
+	return null;
+}
+
+/**
+ * A parameter before evaluation; `undefined` if it is hidden or not added.
+ *
+ * @throws InvalidInputError for an expression in place of a group of fields. The editor offers none
+ */
+export function writtenAt({ node }: Pick<Step, 'node'>, path: string): unknown {
+	const names = path.split(/[.[\]]+/);
+	return names.reduce<unknown>((group, name) => {
+		if (typeof group === 'string') throw wholeGroup(path);
+		return (group as Values | undefined)?.[name];
+	}, node.parameters);
+}
+
+function wholeGroup(path: string): InvalidInputError {
+	const [name] = path.split('.');
+	return new InvalidInputError(
+		`The parameter ${name} must be an object with its fields`,
+		'An expression can only give the value of a single field in it.',
+	);
+}
+
+/** The values of the entries of a list. Errors name an entry by its number. */
+function listAt(step: Step, itemIndex: number, { name, options }: Entry): Values[] {
+	const [list] = options as INodePropertyCollection[];
+	const written = writtenAt(step, `${name}.${list.name}`) ?? [];
+	if (!Array.isArray(written)) throw wholeGroup(name);
+	return written.map((_, index) => {
+		const label = `${list.displayName} ${index + 1}: `;
+		const within = list.values.map((one) => entry(one, `${name}.${list.name}[${index}].`, label));
+		return readForm(step, itemIndex, within);
+	});
+}
+
+function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknown {
+	try {
+		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
+		return step.parameter(path, itemIndex, null);
+	} catch (error) {
+		return notEvaluated(label, error);
+	}
+}
+
 function notEvaluated(label: string, error: unknown): never {
 	const reason = error instanceof Error ? inTitle(error.message) : null;
 	throw new InvalidInputError(
-		reason ? `${label} could not be evaluated: ${reason}` : `${label} could not be evaluated`,
+		`${label} could not be evaluated${reason ? `: ${reason}` : ''}`,
 		`Check the expression in ${label}.`,
 	);
 }
 
-/** The fields of a collection in a form; an empty object if the collection has none. */
-export function collection(form: Form, name: string): Form {
-	return (form[name] ?? {}) as Form;
-}
-
-/**
- * The checked value of a field.
- *
- * @param label the field's name for users
- */
-function checked(field: INodeProperties, label: string, value: unknown): unknown {
-	if (value === undefined) throw undefinedExpression(label, field.required);
-	switch (field.type) {
-		case 'collection':
-			return checkedFieldsOf(field.options as INodeProperties[], '', group(label, value));
-		case 'fixedCollection':
-			return listOf(field.options as INodePropertyCollection[], group(label, value));
-		case 'resourceLocator':
-			return single(label, isPicked(value) ? value.value : value);
-		case 'json':
-			// Its own check reads an object that an expression returned.
-			return typeof value === 'object' ? value : single(label, value);
-		default:
-			return field.typeOptions?.binaryDataProperty && isFile(value) ? value : single(label, value);
-	}
-}
-
-/** The values of the fields that the user added to a collection. */
-function checkedFieldsOf(fields: INodeProperties[], prefix: string, written: Form): Form {
-	return Object.fromEntries(
-		fields
-			.filter(({ name }) => name in written)
-			.map((field) => [
-				field.name,
-				checked(field, `${prefix}${field.displayName}`, written[field.name]),
-			]),
-	);
-}
-
-/** The entries of each list in a fixed collection. Error messages name an entry by its number. */
-function listOf(lists: INodePropertyCollection[], written: Form): Form {
-	return Object.fromEntries(
-		lists.map(({ name, displayName, values }) => {
-			const entries = name in written ? written[name] : null;
-			if (entries === undefined) throw undefinedExpression(displayName);
-			// Changes only the advice for an undefined expression: it must not suggest leaving a field of an added
-			// entry empty.
-			const ofEntry = values.map((field) => ({ ...field, required: true }));
-			const read = [entries ?? []].flat().map((entry, index) => {
-				const label = `${displayName} ${index + 1}`;
-				return checkedFieldsOf(ofEntry, `${label}: `, group(label, entry));
-			});
-			return [name, read];
-		}),
-	);
-}
-
-function single(label: string, value: unknown): unknown {
+/** The value of a field as text, number, boolean or a list; `null` if it is empty. Some fields take objects or files. */
+function plainValue({ type, typeOptions, label, required }: Entry, evaluated: unknown): unknown {
+	if (evaluated === undefined) throw undefinedExpression(label, required);
+	const isPicked = type === 'resourceLocator' && isObject(evaluated) && 'value' in evaluated;
+	const value = isPicked ? evaluated.value : evaluated;
+	if (type === 'json' && typeof value === 'object') return value;
 	if (isFile(value)) {
+		if (typeOptions?.binaryDataProperty) return value;
 		throw new InvalidInputError(
 			`${label} must be a single value, such as text, but the expression returned a file`,
 			'For a field that takes a URL, upload the file first, for example with an S3 node, and enter its URL.',
 		);
 	}
-	const written = toPlainValue(label, value);
-	return typeof written === 'string' && written.trim() === '' ? null : written;
+	const plain = toPlainValue(label, value);
+	return typeof plain === 'string' && plain.trim() === '' ? null : plain;
 }
 
-/** A group of fields. One expression may return the whole group. */
-function group(label: string, value: unknown): Form {
-	if (value === null || value === '') return {};
-	if (value === undefined) throw undefinedExpression(label);
-	if (typeof value === 'object' && !Array.isArray(value)) return value as Form;
-	throw new InvalidInputError(
-		`${label} must be an object with its fields`,
-		`Fill in the fields of ${label}, or return an object with their values from the expression.`,
+function checkOf({ check, type, options = [], typeOptions = {} }: Entry): Required<Field>['check'] {
+	if (check) return check;
+	const { minValue, numberPrecision } = typeOptions;
+	switch (type) {
+		case 'boolean':
+			return (label, value) => oneOf(label, value, [true, false]);
+		case 'options': {
+			const values = options.map((choice) => ('value' in choice ? choice.value : ''));
+			return (label, value) =>
+				oneOf(
+					label,
+					value,
+					values.filter((each) => each !== ''),
+				);
+		}
+		case 'number':
+			return (label, value) => {
+				const read = numberPrecision === 0 ? integer(label, value) : number(label, value);
+				if (read >= (minValue ?? -Infinity)) return read;
+				throw invalid(label, `at least ${minValue}`, value);
+			};
+		default:
+			return (label, value) => (isFile(value) ? value : requiredText(label, value));
+	}
+}
+
+function unguarded(label: string): InvalidInputError {
+	return new InvalidInputError(
+		`${label} is empty for this item, so nothing would limit what is spent`,
+		`Enter a number in ${label}, check its expression, or remove the option.`,
 	);
 }
 
-/**
- * True if an expression returned the binary data itself instead of a field name. n8n's own nodes accept that
- * too.
- */
+/** True if an expression returned a file itself instead of a field name. n8n's own nodes accept that too. */
 export function isFile(value: unknown): value is IBinaryData {
 	if (typeof value !== 'object' || value === null) return false;
 	// Other objects may have fields of these names.
 	const { mimeType, data, id } = value as Record<string, unknown>;
 	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
-}
-
-function isPicked(value: unknown): value is { value: unknown } {
-	return typeof value === 'object' && value !== null && 'mode' in value && 'value' in value;
 }

@@ -1,25 +1,16 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import type { FreshValue } from '../../../client/api/fresh-value';
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
-import {
-	InvalidInputError,
-	dataUri,
-	inlineSize,
-	INPUT_TYPES,
-	isTooLargeInline,
-	oneOf,
-} from './checks';
-import { collection, type Form } from './form';
+import { InvalidInputError, dataUri, inlineSize, isTooLargeInline } from './checks';
 import { notAsTool } from './fields';
+import type { Field, Values } from './form';
 import { asStoredNow, fileIdentity, itemFile, knownSize, plainType, unreadable } from './item-file';
 import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
 import type { Step } from '../step';
 
 /** Not sorted by name: this is the order for filling in the form. */
-const inputFields: INodeProperties[] = [
+const inputFields: Field[] = [
 	{
 		displayName: 'Source',
 		name: 'source',
@@ -78,7 +69,7 @@ const inputFields: INodeProperties[] = [
 ];
 
 /** The field for reference images and files. */
-export const referenceInputsField: INodeProperties = {
+export const referenceInputsField: Field = {
 	displayName: 'Reference Images & Files',
 	name: 'referenceInputs',
 	type: 'fixedCollection',
@@ -102,9 +93,6 @@ interface WireInput {
 	value: string | FreshValue;
 }
 
-const OTHER_SOURCES =
-	'For a file that is not on the web, choose the source Binary Field, or enter a data URI.';
-
 /** A checked reference input. */
 interface Input {
 	/** Identifies it in the digest of the request. */
@@ -120,17 +108,24 @@ export interface Inputs {
 }
 
 /**
- * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet, and inline data
- * is not kept in memory.
+ * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet.
  *
- * @param form the evaluated form of the item
+ * @param entries of the field `referenceInputs`
  * @throws InvalidInputError
  */
-export async function referenceInputs(step: Step, itemIndex: number, form: Form): Promise<Inputs> {
-	const entries = (collection(form, 'referenceInputs').input ?? []) as Form[];
+export async function referenceInputs(
+	step: Step,
+	itemIndex: number,
+	entries: Values[] | null,
+): Promise<Inputs> {
 	const inputs: Input[] = [];
-	for (const [index, entry] of entries.entries()) {
-		inputs.push(await checkedInput(step, itemIndex, entry, `Reference File ${index + 1}`));
+	for (const [index, entry] of (entries ?? []).entries()) {
+		const label = `Reference File ${index + 1}`;
+		inputs.push(
+			entry.source === 'binary'
+				? await fileInput(step, itemIndex, entry, label)
+				: urlInput(entry, label),
+		);
 	}
 	return {
 		identity: inputs.map(({ identity }) => identity),
@@ -143,93 +138,77 @@ export async function referenceInputs(step: Step, itemIndex: number, form: Form)
 	};
 }
 
-async function checkedInput(
-	step: Step,
-	itemIndex: number,
-	{ source, type, url, binaryPropertyName }: Form,
-	field: string,
-): Promise<Input> {
-	if (oneOf(`${field}: Source`, source ?? 'url', ['url', 'binary'] as const) === 'binary') {
-		return await binaryInput(step, itemIndex, binaryPropertyName, type, field);
-	}
-	const label = `${field}: URL`;
-	return typeof url === 'string' && /^\s*data:/i.test(url)
-		? inlineInput(label, url, type, field)
-		: urlInput(fetchableUrl(label, url, OTHER_SOURCES), type, field);
-}
+const OTHER_SOURCES =
+	'For a file that is not on the web, choose the source Binary Field, or enter a data URI.';
 
-function urlInput(value: string, type: unknown, field: string): Input {
-	const input = { type: inputType(field, type ?? 'image'), source: 'url' as const, value };
-	return { identity: input, load: async () => await Promise.resolve(input) };
-}
-
-/** A data URI. Its text is part of the item, and written as it is sent only when the request is due. */
-function inlineInput(label: string, url: string, type: unknown, field: string): Input {
-	const uri = dataUri(label, url);
-	const [, stated] = /^data:(.*?)\//.exec(uri.slice(0, 100)) ?? [];
-	const kind = inputType(field, type ?? stated.toLowerCase());
+/** A URL, or a file as a data URI. */
+function urlInput({ type, url }: Values, label: string): Input {
+	const field = `${label}: URL`;
+	const isData = /^\s*data:/i.test(String(url));
+	const value = isData ? dataUri(field, url) : fetchableUrl(field, url, OTHER_SOURCES);
+	const stated = isData ? value.slice('data:'.length, 100).split('/')[0] : 'image';
+	const input = {
+		type: kindOf(label, type, stated),
+		source: isData ? ('data' as const) : ('url' as const),
+		value,
+	};
 	return {
-		identity: { type: kind, source: 'data', value: digest(uri) },
-		load: async () =>
-			await Promise.resolve({ type: kind, source: 'data', value: dataUri(label, url) }),
+		identity: isData ? { ...input, value: digest(value) } : input,
+		load: async () => await Promise.resolve(input),
 	};
 }
 
 const SMALLER = 'Or use a file of at most 4.5 MB, which needs no URL.';
 
 /** The file as inline data. A larger one is fetched by the service from a signed URL. */
-async function binaryInput(
+async function fileInput(
 	step: Step,
 	itemIndex: number,
-	value: unknown,
-	type: unknown,
-	field: string,
+	{ type, binaryPropertyName }: Values,
+	label: string,
 ): Promise<Input> {
-	const file = itemFile(step, itemIndex, value, field);
+	const file = itemFile(step, itemIndex, binaryPropertyName, label);
 	const mimeType = plainType(file);
 	if (!mimeType) {
 		throw new InvalidInputError(
-			`${field}: the file has no MIME type`,
+			`${label}: the file has no MIME type`,
 			'Set the MIME type, such as image/png, in the node that creates the file.',
 		);
 	}
-	const kind = (type ?? null) === null ? detectedType(field, mimeType) : inputType(field, type);
+	const kind = kindOf(label, type, mimeType.split('/')[0]);
 	const identity = { type: kind, source: 'binary', value: fileIdentity(step, file) };
 	const byUrl = async (): Promise<WireInput> => ({
 		type: kind,
 		source: 'url',
-		value: await signedFile(step, file, field, SMALLER),
+		value: await signedFile(step, file, label, SMALLER),
 	});
 	const size = knownSize(file);
 	if (size !== undefined && isTooLargeInline(size)) {
 		const input = await byUrl();
 		return { identity, load: async () => await Promise.resolve(input) };
 	}
-	if (size !== undefined) inlineSize(field, size);
+	if (size !== undefined) inlineSize(label, size);
 	const load = async (): Promise<WireInput> => {
 		const read = await toResult(
 			async () =>
 				await step.n8n.helpers.getBinaryDataBuffer(itemIndex, await asStoredNow(step, file)),
 		);
-		if (!read.ok) throw unreadable(field, read.error);
+		if (!read.ok) throw unreadable(label, read.error);
 		const bytes = read.value;
 		if (isTooLargeInline(bytes.length)) return await byUrl();
-		inlineSize(field, bytes.length);
+		inlineSize(label, bytes.length);
 		const data = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value: data };
 	};
 	return { identity, load };
 }
 
-function detectedType(field: string, mimeType: string): string {
-	const [kind] = mimeType.split('/');
-	if (INPUT_TYPES.some((known) => known === kind)) return kind;
+/** The kind that the user has chosen, or else that of the file. */
+function kindOf(label: string, chosen: unknown, detected: string): string {
+	const kind = String(chosen ?? detected).toLowerCase();
+	if (['image', 'video', 'audio'].includes(kind)) return kind;
 	throw new InvalidInputError(
-		`${field}: the kind of file could not be detected from its MIME type ${mimeType}`,
+		`${label}: the kind of file could not be detected from its MIME type ${detected}`,
 		'Set Type to Image, Video or Audio.',
 	);
-}
-
-function inputType(field: string, type: unknown): string {
-	return oneOf(`${field}: Type`, type, INPUT_TYPES);
 }

@@ -1,10 +1,10 @@
-import type { INodeProperties } from 'n8n-workflow';
-
+import { integerWithin, positive, textList } from './checks';
 import { collectionField, notAsTool } from './fields';
+import type { Field } from './form';
 
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
-const uncertainChargeOption: INodeProperties = {
+const uncertainChargeOption: Field = {
 	displayName: 'If the Response Is Lost',
 	name: 'onUncertainCharge',
 	type: 'options',
@@ -32,13 +32,13 @@ const uncertainChargeOption: INodeProperties = {
  * @param creates false if the node only watches generations. Its descriptions then mention neither slots nor a charge:
  * an ID from the user may not exist.
  */
-export function waitingRunOptions(timeout: number, creates = false): INodeProperties[] {
+export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	return [
 		{
 			displayName: 'Max Concurrent',
 			name: 'maxConcurrent',
 			type: 'number',
-			typeOptions: { minValue: 1 },
+			typeOptions: { minValue: 1, numberPrecision: 0 },
 			default: 10,
 			description: creates
 				? 'Maximum number of generations running at the same time; if the account allows fewer, the node waits for free slots'
@@ -107,11 +107,12 @@ export function waitingRunOptions(timeout: number, creates = false): INodeProper
 			description: creates
 				? 'Maximum time to wait for a free slot, and then for each generation to finish'
 				: 'Maximum time to wait, counted from the start of the step',
+			check: positive,
 		},
 	];
 }
 
-const whileWaitingOption: INodeProperties = {
+const whileWaitingOption: Field = {
 	displayName: 'Sleep During Long Batches',
 	name: 'whileWaiting',
 	type: 'options',
@@ -135,7 +136,7 @@ const whileWaitingOption: INodeProperties = {
 };
 
 /** Says what appears in n8n while a batch sleeps. */
-export const suspendNotice: INodeProperties = {
+export const suspendNotice: Field = {
 	displayName:
 		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. Sleep During Long Batches is read from the first item.',
 	name: 'suspendNotice',
@@ -145,7 +146,7 @@ export const suspendNotice: INodeProperties = {
 };
 
 /** Set in the helper workflows of a step that sleeps: what this node does there. Empty in the workflows of users. */
-export const batchRoleField: INodeProperties = {
+export const batchRoleField: Field = {
 	displayName: 'Batch Role',
 	name: 'batchRole',
 	type: 'hidden',
@@ -153,11 +154,12 @@ export const batchRoleField: INodeProperties = {
 };
 
 /** The maximum of `retriesOnFailure`. */
-export const MOST_RETRIES = 5;
+const MOST_RETRIES = 5;
 
-const retriesOption: INodeProperties = {
+const retriesOption: Field = {
 	displayName: 'Retries of Failed Generations',
 	name: 'retriesOnFailure',
+	check: (label, value) => integerWithin(label, value, 0, MOST_RETRIES),
 	type: 'number',
 	typeOptions: { minValue: 0, numberPrecision: 0 },
 	default: 0,
@@ -168,13 +170,14 @@ const retriesOption: INodeProperties = {
  * Choices that a method of the node loads. A function, because n8n's linter does not look into it: for a literal, it
  * would require “Names or IDs” in the display name.
  */
-function loadedBy(loadOptionsMethod: string): INodeProperties['typeOptions'] {
+function loadedBy(loadOptionsMethod: string): Field['typeOptions'] {
 	return { loadOptionsMethod };
 }
 
-const fallbackModelsOption: INodeProperties = {
+const fallbackModelsOption: Field = {
 	displayName: 'Fallback Models',
 	name: 'fallbackModels',
+	check: textList,
 	type: 'multiOptions',
 	typeOptions: loadedBy('getFallbackModels'),
 	default: [],
@@ -182,9 +185,10 @@ const fallbackModelsOption: INodeProperties = {
 		'Models to try in this order if the chosen one fails and nothing stays charged (a failed generation is refunded)',
 };
 
-const limitOption: INodeProperties = {
+const limitOption: Field = {
 	displayName: 'Limit New Generations',
 	name: 'maxNewGenerations',
+	limits: true,
 	type: 'number',
 	typeOptions: { minValue: 0, numberPrecision: 0 },
 	default: 10,
@@ -192,9 +196,10 @@ const limitOption: INodeProperties = {
 		'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
 };
 
-const maxCreditsOption: INodeProperties = {
+const maxCreditsOption: Field = {
 	displayName: 'Spend at Most (Credits)',
 	name: 'maxCredits',
+	limits: true,
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 100,
@@ -202,9 +207,10 @@ const maxCreditsOption: INodeProperties = {
 		'Maximum number of credits that this step spends, give or take one generation; the remaining items are not created and cost nothing',
 };
 
-const minimumBalanceOption: INodeProperties = {
+const minimumBalanceOption: Field = {
 	displayName: 'Stop Below Balance',
 	name: 'minimumBalance',
+	limits: true,
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
@@ -218,7 +224,7 @@ const minimumBalanceOption: INodeProperties = {
  *
  * @param timeout default in seconds
  */
-export function creatingRunOptions(timeout: number): INodeProperties[] {
+export function creatingRunOptions(timeout: number): Field[] {
 	return [
 		uncertainChargeOption,
 		retriesOption,
@@ -232,6 +238,6 @@ export function creatingRunOptions(timeout: number): INodeProperties[] {
 }
 
 /** The collection `runOptions`. */
-export function runOptionsField(options: INodeProperties[]): INodeProperties {
+export function runOptionsField(options: Field[]): Field {
 	return collectionField('runOptions', 'Run Option', options);
 }

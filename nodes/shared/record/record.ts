@@ -9,7 +9,7 @@ import type { Journal } from '../../../client/orders/journal';
 import { newRow, requestFields, storedKey, type TableScope } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { debugLog, typeCreatedBy } from '../execution';
-import { keyScopeOfStep } from '../form/key-scope';
+import { keyScopeOfStep } from '../form/step-options';
 import { wallClock } from '../http/clock';
 import { dataTable, insertMissing } from './data-table';
 import type { Step } from '../step';

@@ -56,7 +56,7 @@ export interface StepStart {
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
 export async function startOf(step: Step): Promise<StepStart> {
 	return {
-		options: await stepOptionsOf(step),
+		options: stepOptionsOf(step),
 		journal: journalOf(step),
 		startedAt: wallClock.now(),
 	};

@@ -1,9 +1,9 @@
 import { randomUUID } from 'crypto';
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
+import { isObject } from '../form/checks';
 import { isFile } from '../form/form';
-import { keyScopeOfStep } from '../form/key-scope';
-import { optionsOf, type Options } from '../form/parameters';
+import { keyScopeOfStep } from '../form/step-options';
 import type { Caller, Step } from '../step';
 import { STORED_VERSION, type SleepState } from './state';
 
@@ -51,7 +51,9 @@ export function keepParameters(
 	const { parameters } = step.node;
 	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
 	const items = step.items.map((_, itemIndex) =>
-		Object.fromEntries(evaluated.map((field) => [field.name, valueOf(step, field, itemIndex)])),
+		Object.fromEntries(
+			evaluated.map(({ name }) => [name, evaluatedIn(step, itemIndex, name, parameters[name])]),
+		),
 	);
 	const kept = step.n8n.getContext('node') as { [KEPT]?: KeptParameters };
 	// All runs of a step in a loop share it.
@@ -66,28 +68,26 @@ function hasExpression(value: unknown): boolean {
 }
 
 /**
- * A parameter, evaluated and not validated. An expression that fails becomes `null`: its item already has that error.
- * The other options of its collection are still read, because they may apply to the whole step, or to how the error is
- * returned.
+ * A parameter, evaluated and not validated, each of its fields by its own path: the same evaluation that the plan of the
+ * item has read. An expression that fails becomes `null`: its item already has that error.
  */
-function valueOf(step: Step, { name, default: fallback }: INodeProperties, itemIndex: number) {
-	if (name !== 'options' && name !== 'runOptions') {
-		return valueOrNull(step, name, itemIndex, fallback);
+function evaluatedIn(step: Step, itemIndex: number, path: string, written: unknown): unknown {
+	const within = (name: string | number, part: unknown) =>
+		evaluatedIn(
+			step,
+			itemIndex,
+			typeof name === 'number' ? `${path}[${name}]` : `${path}.${name}`,
+			part,
+		);
+	if (Array.isArray(written)) return written.map((part, index) => within(index, part));
+	// The plan reads a resource locator as a whole.
+	if (isObject(written) && !('mode' in written)) {
+		return Object.fromEntries(
+			Object.entries(written).map(([name, part]) => [name, within(name, part)]),
+		);
 	}
 	try {
-		return optionsOf(step, itemIndex, name);
-	} catch {
-		const written = step.node.parameters[name];
-		// If one expression returns the whole collection, no option can be read.
-		const added = typeof written === 'object' ? Object.keys(written as Options) : [];
-		const read = (option: string) => valueOrNull(step, `${name}.${option}`, itemIndex, null);
-		return Object.fromEntries(added.map((option) => [option, read(option)]));
-	}
-}
-
-function valueOrNull(step: Step, path: string, itemIndex: number, fallback: unknown): unknown {
-	try {
-		return step.parameter(path, itemIndex, fallback);
+		return step.parameter(path, itemIndex, null);
 	} catch {
 		return null;
 	}

@@ -1,32 +1,31 @@
-/** Expressions for whole groups of fields. An editor offers none, but some releases of n8n evaluate them. */
-import { readForm } from '../../../nodes/shared/form/form';
+import { entriesOf, readForm } from '../../../nodes/shared/form/form';
 import { stepOptionsOf } from '../../../nodes/shared/form/step-options';
 import { imageFields } from '../../../nodes/ImageGeneration/fields';
 import { contextOf } from '../../support/context';
 
+const entries = entriesOf(imageFields);
+
 function read(parameters: object) {
 	const { step } = contextOf({ parameters: parameters as never });
-	return readForm(step, 0, imageFields);
+	return readForm(step, 0, entries);
 }
 
 const url = 'https://example.com/a.png';
+/** What n8n returns for an expression whose path is mistyped. */
+const mistyped = '={{ undefined }}';
 
-it('may return a single entry, nothing, or fields that the form does not have', () => {
-	expect(read({ referenceInputs: { input: { url } }, options: null })).toMatchObject({
-		referenceInputs: { input: [{ url }] },
-		options: {},
+it('has null for fields that are empty, and none that it does not have', () => {
+	expect(read({ options: { seed: 0, unknown: 7, size: ' ' } })).toMatchObject({
+		seed: 0,
+		size: null,
 	});
-	expect(read({ options: { seed: 0, unknown: 7 } }).options).toEqual({ seed: 0 });
+	expect(read({ options: { unknown: 7 } })).not.toHaveProperty('unknown');
 });
 
 it.each<[string, object]>([
-	['Prompt', { prompt: undefined }],
-	['Options', { options: undefined }],
-	['Seed', { options: { seed: undefined } }],
-	['Reference Images & Files', { referenceInputs: undefined }],
-	['Reference File', { referenceInputs: { input: undefined } }],
-	['Reference File 1', { referenceInputs: { input: [undefined] } }],
-	['Reference File 2: URL', { referenceInputs: { input: [{ url }, { url: undefined }] } }],
+	['Prompt', { prompt: mistyped }],
+	['Seed', { options: { seed: mistyped } }],
+	['Reference File 2: URL', { referenceInputs: { input: [{ url }, { url: mistyped }] } }],
 ])('names the part that is undefined: %s', (label, parameters) => {
 	expect(() => read(parameters)).toThrow(`The expression in ${label} is undefined`);
 });
@@ -34,21 +33,23 @@ it.each<[string, object]>([
 it('advises to return an empty string, but not for a required field', () => {
 	const description = expect.stringContaining('return an empty string') as string;
 	const advising = expect.objectContaining({ description }) as object;
-	expect(() => read({ options: { seed: undefined } })).toThrow(advising as Error);
-	expect(() => read({ prompt: undefined })).not.toThrow(advising as Error);
+	expect(() => read({ options: { seed: mistyped } })).toThrow(advising as Error);
+	expect(() => read({ prompt: mistyped })).not.toThrow(advising as Error);
 });
 
-it.each<[string, object]>([
-	['Options', { options: 'seed' }],
-	['Options', { options: [] }],
-	['Reference Images & Files', { referenceInputs: 7 }],
-	['Reference File 1', { referenceInputs: { input: ['a.png'] } }],
-])('must return an object with its fields: %s, %#', (label, parameters) => {
-	expect(() => read(parameters)).toThrow(`${label} must be an object with its fields`);
-});
+it.each(['options', 'runOptions', 'referenceInputs'])(
+	'refuses an expression for all fields in %s: the editor offers none',
+	(name) => {
+		const message = `The parameter ${name} must be an object with its fields`;
+		expect(() => read({ [name]: '={{ $json.all }}' })).toThrow(message);
+	},
+);
 
-it('may give the options of the whole step', async () => {
-	const node = { parameters: { runOptions: '={{ $json.options }}' } };
-	const { step } = contextOf({ node, parameters: { runOptions: { maxConcurrent: 2 } } });
-	expect((await stepOptionsOf(step)).maxConcurrent).toBe(2);
+it('takes the settings of a step from the first item with valid ones', () => {
+	const parameters = [{ maxConcurrent: 'many' }, { maxConcurrent: 2, minimumBalance: 7 }];
+	const { step } = contextOf({
+		items: [{ json: {} }, { json: {} }],
+		parameters: parameters.map((runOptions) => ({ runOptions })),
+	});
+	expect(stepOptionsOf(step)).toMatchObject({ maxConcurrent: 2, minimumBalance: 7 });
 });

@@ -109,7 +109,6 @@ const ofInput = [
 	() => integer('Seed', HTML),
 	() => number('Minimum Balance', HTML),
 	() => positive('Timeout', HTML),
-	() => positive('Poll Interval', 0, 1),
 	() => duration('Duration', HTML),
 	() => oneOf('Resolution', HTML, ['480p', '720p']),
 	() => generationId('Generation ID', '..'),
