@@ -17,7 +17,7 @@ const slots = (limit: number): Case => ({ items: 10 * limit, limit, maxConcurren
 const ROWS: Array<[name: string, cases: Case[], seconds: number[]]> = [
 	['10 slots / log-normal', alikeAndNot({}), SECONDS],
 	['10 slots, half T/3, half 5T/3', [{ spread: 'two speeds' }], SECONDS],
-	['10 slots, Readiness: Status', [{ readiness: 'status' }], SECONDS],
+	['10 slots, only status checks', [{ readiness: 'status' }], SECONDS],
 	['25 slots / log-normal', alikeAndNot(slots(25)), [2, 4, 10]],
 	['50 slots / log-normal', alikeAndNot(slots(50)), [2, 4]],
 	['100 slots / log-normal', alikeAndNot(slots(100)), [10, 30]],
@@ -60,7 +60,7 @@ export async function batches(quick: boolean): Promise<Tables> {
 			...rows,
 			requestsRow('10 slots: status requests each', alike, 'statusRequestsPerGeneration', 1),
 			requestsRow('10 slots: storage probes each', alike, 'probesPerGeneration', 0),
-			requestsRow('Readiness: Status: requests each', status, 'statusRequestsPerGeneration', 1),
+			requestsRow('only status checks: requests each', status, 'statusRequestsPerGeneration', 1),
 		],
 	};
 }

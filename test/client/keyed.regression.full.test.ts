@@ -91,7 +91,7 @@ it('a machine that slept does not treat its own running request as abandoned', a
 });
 
 it.each(['error', 'resubmit'] as const)(
-	'a writer whose clock is minutes behind is not taken for dead (On Uncertain Charge: %s)',
+	'a writer whose clock is minutes behind is not taken for dead (If the Response Is Lost: %s)',
 	async (onUncertainCharge) => {
 		await playAtEach(0, 4000, [['start', 'sent']], (startMs) => ({
 			answerMs: 5_000,

@@ -96,7 +96,7 @@ it('five requests in flight at the timeout have one row each', async () => {
 	expect(rows.every(({ prompt, request }) => prompt !== null && request !== null)).toBe(true);
 });
 
-/** Saves the same workflow with another choice of On Uncertain Charge, and returns it. */
+/** Saves the same workflow with another choice of If the Response Is Lost, and returns it. */
 async function resubmitting(workflow: Workflow): Promise<Workflow> {
 	const { nodes, id, versionId } = JSON.parse(
 		JSON.stringify(workflow).replace(

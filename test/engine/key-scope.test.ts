@@ -41,7 +41,7 @@ const video = (parameters: INodeParameters) => {
 	return { ...inARow(step), id: 'the-videos' };
 };
 
-describe('Key Scope', () => {
+describe('Share Keys Under a Name', () => {
 	it('lets a copy of a workflow reuse its generations: nothing is charged again', async () => {
 		const first = await run('the-workflow');
 		const copied = await run('the-copy');
@@ -135,7 +135,7 @@ describe('Key Scope', () => {
 	});
 });
 
-describe('rows of a node that gets a Key Scope later', () => {
+describe('rows of a node that shares its keys under a name later', () => {
 	it('are created again, unless they are moved to it', async () => {
 		await run('the-workflow', scoped(''));
 		await run('the-workflow');

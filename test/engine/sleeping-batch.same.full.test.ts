@@ -95,7 +95,7 @@ describe('a batch returns the same items asleep as polled', () => {
 			{ list: ['null-1', 'a NaN mug', '🎨'].map((key) => ({ ...boat, key })) },
 		],
 		[
-			'items beside one without the Key Scope of the others',
+			'items beside one without the shared name of the others',
 			{
 				list: [
 					{ ...boat, scope: undefined },

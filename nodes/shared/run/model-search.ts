@@ -66,12 +66,12 @@ export function describeModel(model: Model): { name: string; description: string
 	};
 }
 
-/** A longer name would not fit into n8n's model picker. */
-const LONGEST_NAME = 90;
+/** n8n's model picker cuts off a longer name, in the middle of a word. */
+const LONGEST_NAME = 56;
 
 /**
- * Returns the name of a model with its speed, its largest size, and what it is good at. n8n's model picker shows no
- * descriptions, and cuts off the end of a long name.
+ * Returns the name of a model with its speed, its largest size, and what it is good at, because n8n's model picker shows
+ * no descriptions. Ends with a whole word.
  */
 export function nameWithFacts(model: Model): string {
 	const facts = [

@@ -37,7 +37,7 @@ const storages: Record<string, FakeService['storage']> = {
 };
 
 describe.each(Object.entries(storages))('a storage %s', (_, storage) => {
-	it('never reports the output before it exists, and at most one poll interval later than with Readiness set to Status', async () => {
+	it('never reports the output before it exists, and at most one poll interval later than with status checks alone', async () => {
 		await fc.assert(
 			fc.asyncProperty(seconds(0.1, 120), anySeed, async (duration, seed) => {
 				const step = stepOf(duration, seed);
