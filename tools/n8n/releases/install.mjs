@@ -91,12 +91,16 @@ function warnOfMissingTools() {
 	);
 }
 
-/** Runs a task and periodically prints that it is still running. */
-async function withProgress(what, work) {
+/**
+ * Runs a task, and periodically prints that it is still running.
+ *
+ * @param howFar what is added to that, such as how much is done
+ */
+async function withProgress(what, work, howFar = () => '') {
 	const started = Date.now();
 	say(`  ${what}…`);
 	const progress = setInterval(
-		() => say(`  ${what}… ${Math.round((Date.now() - started) / 1000)} s`),
+		() => say(`  ${what}… ${howFar()}${Math.round((Date.now() - started) / 1000)} s`),
 		progressInterval,
 	);
 	try {
@@ -109,8 +113,10 @@ async function withProgress(what, work) {
 /**
  * Runs a program, and keeps its output. A signal to this process ends the program, too. Then it rejects once the program
  * has ended, so that the caller can delete what the program has written.
+ *
+ * @param onError receives what the program writes to stderr, while it runs
  */
-function run(command, args, { cwd, env }) {
+function run(command, args, { cwd, env, onError = () => {} }) {
 	return new Promise((resolve, reject) => {
 		const shell = process.platform === 'win32' && command === 'npm';
 		const options = { cwd, env: { ...process.env, ...env }, shell, maxBuffer: 1e9, signal };
@@ -118,6 +124,7 @@ function run(command, args, { cwd, env }) {
 		const child = execFile(command, args, options, (error, stdout, stderr) => {
 			result = { code: error ? 1 : 0, stdout, stderr: stderr || (error?.message ?? '') };
 		});
+		child.stderr.on('data', onError);
 		child.once('close', () => {
 			if (signal.aborted) reject(new Error('Stopped. n8n is not installed.'));
 			else resolve(result);
@@ -125,9 +132,41 @@ function run(command, args, { cwd, env }) {
 	});
 }
 
-async function npmIn(cwd, headline, args, env = {}) {
-	const { code, stderr } = await run('npm', args, { cwd, env: { ...quietEnvironment, ...env } });
-	if (code !== 0) throw new Error(`${headline}.\n\n${stderr.trim().slice(-4000)}`);
+async function npmIn(cwd, headline, args, { env, onError } = {}) {
+	const options = { cwd, env: { ...quietEnvironment, ...env }, onError };
+	const { code, stderr } = await run('npm', args, options);
+	if (code === 0) return;
+	const said = stderr.replace(/^npm http .*\n/gm, '').trim();
+	throw new Error(`${headline}.\n\n${said.slice(-4000)}`);
+}
+
+/** Returns about how many files npm fetches on this machine for a lock file; `null` without a lock file. */
+function filesToFetch(folder) {
+	const lock = join(folder, 'package-lock.json');
+	if (!existsSync(lock)) return null;
+	const { packages } = JSON.parse(readFileSync(lock, 'utf8'));
+	const fits = ({ os, cpu }) =>
+		(!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
+	const files = Object.values(packages).filter(fits);
+	return new Set(files.flatMap(({ resolved }) => resolved ?? [])).size;
+}
+
+/** Installs the packages, and prints how many of them have been fetched. */
+async function fetchPackages(folder) {
+	const total = filesToFetch(folder);
+	const fetched = new Set();
+	const onError = (chunk) => {
+		for (const [file] of String(chunk).matchAll(/https?:\S+\.tgz/g)) fetched.add(file);
+	};
+	const howFar = () => {
+		const of = total === null ? '' : ` of about ${total.toLocaleString('en-US')}`;
+		return `${fetched.size.toLocaleString('en-US')}${of}, `;
+	};
+	const failed = `n8n ${n8nVersion(release)} could not be installed`;
+	const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+	const args = [total === null ? 'install' : 'ci', ...flags, '--loglevel=http'];
+	const install = async () => await npmIn(folder, failed, args, { onError });
+	await withProgress('Fetching the packages', install, howFar);
 }
 
 function nativePackages(folder) {
@@ -143,7 +182,7 @@ async function buildNative(folder, { node, headers }) {
 	const packages = nativePackages(folder);
 	const args = ['rebuild', '--ignore-scripts=false', ...packages];
 	const headline = `${packages.join(' and ')} could not be built; python3, make and g++ are needed`;
-	await npmIn(folder, headline, args, env);
+	await npmIn(folder, headline, args, { env });
 }
 
 async function requireWorking(folder, node) {
@@ -184,14 +223,11 @@ async function install(folder) {
 	await removeLeftovers(folder);
 	await rm(folder, { recursive: true, force: true });
 	say(`Installing n8n ${n8nVersion(release)} into ${folder}.`);
-	say('  It is 2 to 3 GB, takes some minutes, and happens once.');
+	say('  It downloads about 0.5 GB, takes 3 GB of disk space and some minutes, and happens once.');
 	try {
 		await mkdir(partial);
 		for (const file of packageFiles(release)) await copyFile(file, join(partial, basename(file)));
-		const command = existsSync(join(partial, 'package-lock.json')) ? 'ci' : 'install';
-		const failed = `n8n ${n8nVersion(release)} could not be installed`;
-		const args = [command, '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-		await withProgress('Fetching the packages', () => npmIn(partial, failed, args));
+		await fetchPackages(partial);
 		const found = findNode(partial);
 		await withProgress('Building native packages', () => buildNative(partial, found));
 		await withProgress('Trying it', () => requireWorking(partial, found.node));
