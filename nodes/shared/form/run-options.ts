@@ -4,27 +4,6 @@ import type { Field } from './form';
 
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
-const uncertainChargeOption: Field = {
-	displayName: 'If the Response Is Lost',
-	name: 'onUncertainCharge',
-	type: 'options',
-	options: [
-		{
-			name: 'Fail the Item',
-			value: 'error',
-			description: 'Do not send it again, so that nothing is charged twice',
-		},
-		{
-			name: 'Send Again',
-			value: 'resubmit',
-			description: 'Up to three times in each try of the step. Each request may be charged.',
-		},
-	],
-	default: 'error',
-	description:
-		'What to do if the connection breaks after an item was sent, so that it is unknown whether it was charged',
-};
-
 /**
  * The run options of every node that waits.
  *
@@ -112,29 +91,6 @@ export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	];
 }
 
-const whileWaitingOption: Field = {
-	displayName: 'Sleep During Long Batches',
-	name: 'whileWaiting',
-	type: 'options',
-	options: [
-		{
-			name: 'No (Poll)',
-			value: 'poll',
-			description: 'Keep running, and check the status again and again',
-		},
-		{
-			name: 'Yes (Suspend)',
-			value: 'suspend',
-			description:
-				'For batches whose generations take minutes each. Between checks, the execution sleeps in n8n’s database and holds no worker. It usually continues after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
-		},
-	],
-	default: 'poll',
-	description:
-		'Whether n8n is kept busy while the images or videos are made, or the execution sleeps until they are ready',
-	displayOptions: { hide: notAsTool },
-};
-
 /** Says what appears in n8n while a batch sleeps. */
 export const suspendNotice: Field = {
 	displayName:
@@ -156,16 +112,6 @@ export const batchRoleField: Field = {
 /** The maximum of `retriesOnFailure`. */
 const MOST_RETRIES = 5;
 
-const retriesOption: Field = {
-	displayName: 'Retries of Failed Generations',
-	name: 'retriesOnFailure',
-	check: (label, value) => integerWithin(label, value, 0, MOST_RETRIES),
-	type: 'number',
-	typeOptions: { minValue: 0, numberPrecision: 0 },
-	default: 0,
-	description: `How many times to create a failed and refunded generation again (0 to ${MOST_RETRIES}), if the step waits for completion`,
-};
-
 /**
  * Choices that a method of the node loads. A function, because n8n's linter does not look into it: for a literal, it
  * would require “Names or IDs” in the display name.
@@ -174,51 +120,6 @@ function loadedBy(loadOptionsMethod: string): Field['typeOptions'] {
 	return { loadOptionsMethod };
 }
 
-const fallbackModelsOption: Field = {
-	displayName: 'Fallback Models',
-	name: 'fallbackModels',
-	check: textList,
-	type: 'multiOptions',
-	typeOptions: loadedBy('getFallbackModels'),
-	default: [],
-	description:
-		'Models to try in this order if the chosen one fails and nothing stays charged (a failed generation is refunded)',
-};
-
-const limitOption: Field = {
-	displayName: 'Limit New Generations',
-	name: 'maxNewGenerations',
-	limits: true,
-	type: 'number',
-	typeOptions: { minValue: 0, numberPrecision: 0 },
-	default: 10,
-	description:
-		'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
-};
-
-const maxCreditsOption: Field = {
-	displayName: 'Spend at Most (Credits)',
-	name: 'maxCredits',
-	limits: true,
-	type: 'number',
-	typeOptions: { minValue: 0 },
-	default: 100,
-	description:
-		'Maximum number of credits that this step spends, give or take one generation; the remaining items are not created and cost nothing',
-};
-
-const minimumBalanceOption: Field = {
-	displayName: 'Stop Below Balance',
-	name: 'minimumBalance',
-	limits: true,
-	type: 'number',
-	typeOptions: { minValue: 0 },
-	default: 0,
-	placeholder: 'e.g. 100',
-	description:
-		'Create nothing more if the account could then have fewer credits than this; the remaining items cost nothing',
-};
-
 /**
  * The run options of every creating node: how a step runs.
  *
@@ -226,13 +127,98 @@ const minimumBalanceOption: Field = {
  */
 export function creatingRunOptions(timeout: number): Field[] {
 	return [
-		uncertainChargeOption,
-		retriesOption,
-		fallbackModelsOption,
-		limitOption,
-		maxCreditsOption,
-		minimumBalanceOption,
-		whileWaitingOption,
+		{
+			displayName: 'If the Response Is Lost',
+			name: 'onUncertainCharge',
+			type: 'options',
+			options: [
+				{
+					name: 'Fail the Item',
+					value: 'error',
+					description: 'Do not send it again, so that nothing is charged twice',
+				},
+				{
+					name: 'Send Again',
+					value: 'resubmit',
+					description: 'Up to three times in each try of the step. Each request may be charged.',
+				},
+			],
+			default: 'error',
+			description:
+				'What to do if the connection breaks after an item was sent, so that it is unknown whether it was charged',
+		},
+		{
+			displayName: 'Retries of Failed Generations',
+			name: 'retriesOnFailure',
+			check: (label, value) => integerWithin(label, value, 0, MOST_RETRIES),
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 0 },
+			default: 0,
+			description: `How many times to create a failed and refunded generation again (0 to ${MOST_RETRIES}), if the step waits for completion`,
+		},
+		{
+			displayName: 'Fallback Models',
+			name: 'fallbackModels',
+			check: textList,
+			type: 'multiOptions',
+			typeOptions: loadedBy('getFallbackModels'),
+			default: [],
+			description:
+				'Models to try in this order if the chosen one fails and nothing stays charged (a failed generation is refunded)',
+		},
+		{
+			displayName: 'Limit New Generations',
+			name: 'maxNewGenerations',
+			limits: true,
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 0 },
+			default: 10,
+			description:
+				'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
+		},
+		{
+			displayName: 'Spend at Most (Credits)',
+			name: 'maxCredits',
+			limits: true,
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 100,
+			description:
+				'Maximum number of credits that this step spends, give or take one generation; the remaining items are not created and cost nothing',
+		},
+		{
+			displayName: 'Stop Below Balance',
+			name: 'minimumBalance',
+			limits: true,
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			placeholder: 'e.g. 100',
+			description:
+				'Create nothing more if the account could then have fewer credits than this; the remaining items cost nothing',
+		},
+		{
+			displayName: 'Sleep During Long Batches',
+			name: 'whileWaiting',
+			type: 'options',
+			options: [
+				{
+					name: 'No (Poll)',
+					value: 'poll',
+					description: 'Keep running, and check the status again and again',
+				},
+				{
+					name: 'Yes (Suspend)',
+					value: 'suspend',
+					description:
+						'For batches whose generations take minutes each. Between checks, the execution sleeps in n8n’s database and holds no worker. It usually continues after a restart or a crash. Needs an Idempotency Key on every item, a saved workflow, and n8n 2.41 or later.',
+				},
+			],
+			default: 'poll',
+			description:
+				'Whether n8n is kept busy while the images or videos are made, or the execution sleeps until they are ready',
+			displayOptions: { hide: notAsTool },
+		},
 		...waitingRunOptions(timeout, true),
 	];
 }

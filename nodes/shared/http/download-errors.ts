@@ -1,7 +1,7 @@
 import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { amount, firstWords, inSeconds, sentences } from '../../../client/text';
+import { firstWords, inSeconds, sentences } from '../../../client/text';
 
 /** A reason why a download failed, other than no connection: n8n cannot write the file, or the transfer broke off. */
 interface Cause {
@@ -78,16 +78,6 @@ export function notStored(failure: unknown): GenerationError {
 		retry: known || isRefused ? 'never' : (connectionFailure(failure)?.retry ?? 'backoff'),
 		description: sentences(said, known?.advice ?? 'Check the storage of n8n’s binary data'),
 	});
-}
-
-/** The error for a file that n8n's storage has not stored in time, although all of it has arrived. */
-export function storageSilent(): GenerationError {
-	return notStored(new Error('The storage did not respond in time')).with({ retry: 'never' });
-}
-
-/** The error for a file that ended before its known size, in bytes. */
-export function tooShort(bytes: number, size: number): GenerationError {
-	return badOutput(`The download ended after ${amount(bytes)} of ${amount(size)} bytes`, null);
 }
 
 /** The error for a stalled download. */

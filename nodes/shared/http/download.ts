@@ -8,6 +8,7 @@ import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
 import { CancelledError, type GenerationError } from '../../../client/api/errors';
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
+import { amount } from '../../../client/text';
 import { NOT_YET } from '../../../client/watch/prober';
 import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { countArrived, keepsArriving, peek, type ByteStream } from './byte-stream';
@@ -19,9 +20,7 @@ import {
 	notStored,
 	notTheFile,
 	stalled,
-	storageSilent,
 	textInstead,
-	tooShort,
 } from './download-errors';
 import { openStream, timeFor, withRequest } from './request';
 import { fileOf, type FileSizes } from './transport';
@@ -195,15 +194,19 @@ async function fetchOnce(
 		const binary = await store(step, all, head, { ...file, status, stated });
 		// Content-Length is not compared: n8n reads a body to its end or rejects, and an encoded body has another length.
 		const size = Math.max(whole ?? 0, sizes?.get(fileOf(url)) ?? 0);
-		if (arrived.bytes < size) throw tooShort(arrived.bytes, size);
-		return binary;
+		if (arrived.bytes >= size) return binary;
+		const title = `The download ended after ${amount(arrived.bytes)} of ${amount(size)} bytes`;
+		throw badOutput(title, null);
 	});
 }
 
 /** Ends a request if n8n's storage does not answer, although the file has arrived. */
 async function limitStoring(bytes: number, request: AbortController): Promise<void> {
 	await deadline(requestClock, timeFor(bytes), request.signal);
-	if (!request.signal.aborted) request.abort(storageSilent());
+	if (!request.signal.aborted) {
+		const error = notStored(new Error('The storage did not respond in time'));
+		request.abort(error.with({ retry: 'never' }));
+	}
 }
 
 interface FileToStore {

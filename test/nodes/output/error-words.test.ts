@@ -41,9 +41,7 @@ import {
 	badOutput,
 	downloadError,
 	stalled,
-	storageSilent,
 	textInstead,
-	tooShort,
 } from '../../../nodes/shared/http/download-errors';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { outputItems } from '../../../nodes/shared/output/results';
@@ -177,8 +175,6 @@ const ERRORS: GenerationError[] = [
 	),
 	downloadError(textInstead(HTML, 200), generation('completed')),
 	downloadError(stalled(), generation('completed')),
-	downloadError(storageSilent(), generation('completed')),
-	downloadError(tooShort(60, 1_000_000), generation('completed')),
 ];
 
 function outcomesWith(error: GenerationError): Array<Outcome<never>> {
