@@ -22,9 +22,6 @@ export class InvalidInputError extends GenerationError {
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
-export const RESOLUTIONS = ['480p', '720p', '1080p'];
-export const FRAME_RATES = [12, 24, 30];
-
 /**
  * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
  *

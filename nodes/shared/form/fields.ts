@@ -81,25 +81,6 @@ export function numberOfOutputsField(noun: string): Field {
 	};
 }
 
-const waitField: Field = {
-	displayName: 'Wait Until Ready',
-	name: 'waitForCompletion',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to wait until the output is ready instead of returning the pending generation at once',
-};
-
-/** Tells the user that there is no file yet. */
-const notWaitingNotice: Field = {
-	displayName:
-		'The generation is returned while it is still running, so there is no file yet. It has been charged. If it fails, it is refunded. Get its output later with Wait for Completion.',
-	name: 'notWaitingNotice',
-	type: 'notice',
-	default: '',
-	displayOptions: { show: { waitForCompletion: [false] } },
-};
-
 /** Hides fields that have no effect in an agent's tool, which returns JSON only. */
 export const notAsTool = { '@tool': [true] };
 
@@ -122,8 +103,22 @@ export function downloadField(show: Record<string, Array<string | boolean>> = {}
 
 /** The fields of a creating node for waiting and downloading. */
 export const deliveryFields: Field[] = [
-	waitField,
-	notWaitingNotice,
+	{
+		displayName: 'Wait Until Ready',
+		name: 'waitForCompletion',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to wait until the output is ready instead of returning the pending generation at once',
+	},
+	{
+		displayName:
+			'The generation is returned while it is still running, so there is no file yet. It has been charged. If it fails, it is refunded. Get its output later with Wait for Completion.',
+		name: 'notWaitingNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { waitForCompletion: [false] } },
+	},
 	downloadField({ waitForCompletion: [true] }),
 ];
 
