@@ -9,7 +9,7 @@ import { Stage } from './support/stage';
 import { until } from './support/until';
 import { byHand, imageNode, promptsNamed, small } from './support/workflows';
 
-const picture = 'Layered hills under a violet evening sky, a low orange sun, flat poster style';
+const picture = 'A poster for our hiking shop: hills at dusk, a low orange sun, flat style';
 const video = 'A small lantern floats slowly across the evening sky above the hills';
 const videoKey = 'lantern-video';
 const cities = [
@@ -97,7 +97,9 @@ describe('a user of n8n', () => {
 		expect(await models.count()).toBe(7);
 		await editor.shootForReadme('model-picker', editor.part('ndv'));
 		await models.getByText(/^Aurora Image 1 · /).click();
-		expect(await editor.part('rlc-input').inputValue()).toMatch(/^Aurora Image 1 · [\d.]+ s · /);
+		expect(await editor.part('rlc-input').inputValue()).toMatch(
+			/^Aurora Image 1 · takes about [\d.]+ s · /,
+		);
 		await editor.field('prompt').locator('textarea').fill(picture);
 		expect(books().totals.created).toBe(0);
 		await editor.part('node-execute-button').click();

@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { INode, INodeParameters, INodeType } from 'n8n-workflow';
 
 import { readWorkflow } from '../../tools/engine';
 import { inARow } from '../../tools/engine/in-a-row';
+import { readMediaInfo } from '../../tools/media-info';
 import { credentialTypes } from '../../tools/start/examples';
 import { parameterProblems } from '../support/workflow-check';
 import { binaryOf, openStage } from './stage';
@@ -154,6 +157,41 @@ describe.each(['scheduled-batch-from-table.json', 'scheduled-batch-to-s3.json'])
 		});
 	},
 );
+
+describe.each([
+	...['image-to-video', 'nightly-batch-asleep', 'product-photo-to-video', 'three-models-gallery'],
+	...['scheduled-batch-from-table', 'scheduled-batch-to-s3', 'submit-now-collect-later'],
+])('examples/%s.json', (name) => {
+	it('returns the other items if one is refused, and says where that is set', () => {
+		const { nodes } = readWorkflow(join(folder, `${name}.json`));
+		const creating = nodes.filter(({ type }) => /\.(image|video)Generation$/.test(type));
+		expect(creating.map(({ onError }) => onError)).not.toContain(undefined);
+		const [{ parameters }] = nodes.filter(({ type }) => type.endsWith('.stickyNote'));
+		expect(parameters.content).toMatch(/tab \*Settings\*/);
+		expect(parameters.content).toContain('*On Error*');
+	});
+});
+
+it('examples/product-photo-to-video.json makes a vertical video from each photo', async () => {
+	const { nodes } = readWorkflow(join(folder, 'product-photo-to-video.json'));
+	const [split, photos, animate] = ['Split Products', 'Create Product Photos', 'Animate'].map(
+		(name) => nodes.find((node) => node.name === name) as INode,
+	);
+	const products = ['MUG-01', 'BAG-07'].map((sku) => ({ sku, photo: sku, motion: 'It turns' }));
+	const rows = { name: split.name, type: 'n8n-nodes-base.noOp' };
+	const run = await stage.runWorkflow(inARow(rows, photos, animate), { items: products });
+	expect([run.status, run.error]).toEqual(['success', undefined]);
+	const videos = run.output('Animate');
+	expect(videos.map(({ json }) => json.sku)).toEqual(['MUG-01', 'BAG-07']);
+	const file = join(await mkdtemp(join(tmpdir(), 'example-')), 'video.mp4');
+	for (const { binary } of videos) {
+		if (!binary) throw new Error('There is no file.');
+		await writeFile(file, await run.binary(binary.video));
+		const { width, height } = await readMediaInfo(file);
+		expect(width / height).toBeCloseTo(9 / 16, 1);
+	}
+	await rm(dirname(file), { recursive: true });
+});
 
 it('examples/submit-now-collect-later.json collects the other clips if one is rejected', async () => {
 	const { nodes } = readWorkflow(join(folder, 'submit-now-collect-later.json'));
