@@ -62,8 +62,8 @@ export async function crash(quick: boolean): Promise<Tables> {
 	return { crash: rows };
 }
 
-/** Batches that sleep: slot usage in virtual time, and the effect of killed processes. */
-export async function sleep(quick: boolean): Promise<Tables> {
+/** Batches that sleep: how many slots they use, in virtual time. */
+export async function sleep(): Promise<Tables> {
 	const percent = (part: number) => `${Math.round(100 * part)} %`;
 	const slotRows: Row[] = [];
 	for (const seconds of [30, 60, 120, 300, 600]) {
@@ -82,8 +82,13 @@ export async function sleep(quick: boolean): Promise<Tables> {
 			});
 		}
 	}
+	return { 'sleep-slots': slotRows };
+}
+
+/** The effect of killed processes on batches that sleep. */
+export async function kills(quick: boolean): Promise<Tables> {
 	const env = { MEDIA_SLEEP_KILLS: quick ? 1 : 30 };
-	const kills = (await figuresOf<SleepToll>('sleeping-batch.kills', env)).map(([mode, toll]) => ({
+	const rows = (await figuresOf<SleepToll>('sleeping-batch.kills', env)).map(([mode, toll]) => ({
 		mode,
 		'processes killed': toll.kills,
 		batches: toll.batches,
@@ -95,7 +100,7 @@ export async function sleep(quick: boolean): Promise<Tables> {
 		'paid twice': toll.twice,
 		lost: toll.lost,
 	}));
-	return { 'sleep-slots': slotRows, 'sleep-kills': kills };
+	return { 'sleep-kills': rows };
 }
 
 /** One batch in one n8n. Times are in seconds, one for each measurement. */

@@ -6,7 +6,7 @@ import { tableOf, writeSections } from '../tools/tables';
 import { batches } from './batches';
 import { compare } from './compare';
 import { download } from './download';
-import { chaos, crash, price, sleep } from './end-to-end';
+import { chaos, crash, kills, price, sleep } from './end-to-end';
 import { live, probes } from './live';
 import { circumstances, keepResult, readResults, sectionsOf, type Tables } from './report';
 import { scale } from './scale';
@@ -20,9 +20,9 @@ type Bench = (quick: boolean) => Promise<Tables>;
 
 /** All benches, by their names. */
 const benches: Record<string, Bench> = {
-	...{ batch: batches, live, download, probes, scale },
+	...{ batch: batches, live, download, probes, scale, sleep },
 	// In a real n8n. These take minutes to hours.
-	...{ compare, price, crash, sleep, chaos },
+	...{ compare, price, crash, kills, chaos },
 };
 
 const usage = `npm run bench -- <name> …          measures again: ${Object.keys(benches).join(', ')}
