@@ -11,7 +11,7 @@ const { stage, created, execute, rows } = openKeyedStage();
 
 const asleep = (parameters: INodeParameters = {}): INodeParameters => ({
 	options: { idempotencyKey: '={{ $json.key }}' },
-	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, timeout: 3600 },
+	runOptions: { whileWaiting: 'suspend', maxConcurrent: 2, timeout: 1200 },
 	downloadOutput: false,
 	...parameters,
 });
@@ -32,10 +32,13 @@ function goDown(on: FaultTarget): void {
 /** Runs a batch until its results are to be fetched, for the second time: the storage was down at the first. */
 async function allMade(settings: IDataObject = {}): Promise<Run> {
 	goDown('download');
+	// The results try again for minutes.
+	stage.setPace(1000);
 	let run = await execute(list, asleep({ downloadOutput: true }), settings);
 	while (nameOf(nextOf(stage, run)) === 'Step: waves') run = await wake(stage, run);
 	expect(nameOf(nextOf(stage, run))).toBe('Step: results');
 	stage.sandbox.faults.clear();
+	stage.setPace();
 	return run;
 }
 
