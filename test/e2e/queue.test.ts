@@ -12,6 +12,10 @@ import { imageNode, promptsNamed } from './support/workflows';
 let stage: Stage;
 let pictures: Webhook;
 let suspended: Webhook;
+/** At ten times real time, these are still longer than the step itself waits. */
+const suspendedPrompts = promptsNamed('[seconds: 1000] Asleep', 2);
+/** The execution that sleeps while the other tests run. */
+let asleep: string;
 
 beforeAll(async () => {
 	stage = await Stage.open({
@@ -25,6 +29,7 @@ beforeAll(async () => {
 		{ ...image, parameters: { ...parameters, waitForCompletion: false } },
 		{ name: 'Asleep', type: 'waitForCompletion', parameters: { mode: 'suspend' } },
 	]);
+	await killAsleep();
 });
 afterAll(async () => await stage?.close());
 
@@ -32,6 +37,17 @@ afterAll(async () => await stage?.close());
 function workerOf(id: string): N8n | undefined {
 	const words = `Worker started execution ${id} `;
 	return stage.workers.find(({ service }) => service.output.includes(words));
+}
+
+/** Kills the worker of an execution that has fallen asleep. */
+async function killAsleep(): Promise<void> {
+	asleep = await suspended.call(suspendedPrompts);
+	await stage.executions.asleep(asleep);
+	// n8n stores the sleep before it ends the job, and fails the execution if a job loses its worker.
+	await until('the job has ended', async () => (await stage.backing.activeJobs()) === 0);
+	const killed = workerOf(asleep);
+	if (!killed) throw new Error(`No worker has execution ${asleep}`);
+	await killed.service.stop(0, 'SIGKILL');
 }
 
 function charges(prompts: string[]): number[] {
@@ -68,27 +84,6 @@ it('runs a batch in a worker, and the main process serves its files', async () =
 	for (const item of items) await expectServed(item);
 });
 
-it('resumes a suspended wait in another worker than the one that suspended it', async () => {
-	// At ten times real time, this is still longer than the step itself waits.
-	const prompts = promptsNamed('[seconds: 1000] Asleep', 2);
-	const id = await suspended.call(prompts);
-	await stage.executions.asleep(id);
-	// n8n stores the sleep before it ends the job, and fails the execution if a job loses its worker.
-	await until('the job has ended', async () => (await stage.backing.activeJobs()) === 0);
-	const killed = workerOf(id);
-	if (!killed) throw new Error(`No worker has execution ${id}`);
-	await killed.service.stop(0, 'SIGKILL');
-
-	const execution = await stage.executions.ended(id);
-	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
-	const items = itemsOf(execution, 'Asleep');
-	expect(items.map(({ json }) => [json.id, json.status])).toEqual(
-		itemsOf(execution, 'Images').map(({ json }) => [json.id, 'completed']),
-	);
-	for (const item of items) await expectServed(item);
-	expect(charges(prompts)).toEqual([1, 1]);
-});
-
 it('continues in the other worker when one is killed, and charges nothing twice', async () => {
 	// At ten times real time, none of them ends before the test does.
 	const prompts = promptsNamed('[seconds: 6000] Interrupted', 5);
@@ -96,6 +91,8 @@ it('continues in the other worker when one is killed, and charges nothing twice'
 	await until('all are under way', () => charges(prompts).every((count) => count === 1));
 	const killed = workerOf(id);
 	if (!killed) throw new Error(`No worker has execution ${id}`);
+	const isAwake = async () => (await stage.executions.read(asleep)).status === 'running';
+	await until('the suspended one is not in this worker', async () => !(await isAwake()));
 	killed.service.signal('SIGKILL');
 	await killed.service.ended;
 
@@ -113,4 +110,15 @@ it('continues in the other worker when one is killed, and charges nothing twice'
 	expect(
 		stage.sandbox.books.generations.filter(({ prompt }) => prompts.includes(prompt)),
 	).toHaveLength(prompts.length);
+});
+
+it('resumes a suspended wait in another worker than the one that suspended it', async () => {
+	const execution = await stage.executions.ended(asleep);
+	expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
+	const items = itemsOf(execution, 'Asleep');
+	expect(items.map(({ json }) => [json.id, json.status])).toEqual(
+		itemsOf(execution, 'Images').map(({ json }) => [json.id, 'completed']),
+	);
+	for (const item of items) await expectServed(item);
+	expect(charges(suspendedPrompts)).toEqual([1, 1]);
 });

@@ -27,7 +27,7 @@ const batch: OwnNode = {
 	...image,
 	parameters: {
 		...image.parameters,
-		referenceInputs: { input: [{ source: 'data', data: `data:image/png;base64,${secretFile}` }] },
+		referenceInputs: { input: [{ source: 'url', url: `data:image/png;base64,${secretFile}` }] },
 		options: {
 			idempotencyKey: '={{ $json.prompt }}',
 			includeOtherFields: true,

@@ -3,6 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '../../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/server';
 import { installPackage } from '../../../tools/n8n/community-package';
@@ -115,11 +116,13 @@ export class Stage {
 	/**
 	 * Kills n8n and starts it again on its database, as after a crash.
 	 *
+	 * @param downMs how long n8n is down before it is started again
 	 * @returns the time of its end, in milliseconds since the Unix epoch
 	 */
-	async restart(): Promise<number> {
+	async restart(downMs = 0): Promise<number> {
 		await this.n8n.service.stop(0, 'SIGKILL');
 		const diedAt = Date.now();
+		await delay(downMs);
 		this.n8n = await this.run(startN8n, 'n8n', this.queue);
 		await this.signIn();
 		return diedAt;

@@ -136,3 +136,18 @@ export function small(parameters: INodeParameters): INodeParameters {
 export function promptsNamed(name: string, count: number): string[] {
 	return Array.from({ length: count }, (_, index) => `${name} ${index + 1} of ${count}`);
 }
+
+/** Creates pictures without waiting for them. */
+export const submit: OwnNode = {
+	...imageNode(),
+	parameters: small({ ...imageNode().parameters, waitForCompletion: false }),
+};
+
+/** Waits suspended for what `submit` has created. */
+export function suspended(parameters: INodeParameters = {}): OwnNode {
+	return {
+		name: 'Asleep',
+		type: 'waitForCompletion',
+		parameters: { mode: 'suspend', ...parameters },
+	};
+}
