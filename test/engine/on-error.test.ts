@@ -58,7 +58,7 @@ describe('On Error = Stop, with one item of twelve that fails', () => {
 		const run = await stage.runWorkflow(workflow(), { items: twelve });
 		const { description } = run.error as NodeApiError;
 		expect(description).toMatch(
-			/To get the other outputs: 1. Set On Error to Continue, and save. 2. Use “Retry with currently saved workflow” on the latest execution/,
+			/To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue \(n8n 2.41 saves by itself\). 2. Use “Retry with currently saved workflow” on the latest execution/,
 		);
 		const { charged } = stage.sandbox.books.totals;
 		const again = await stage.engine.retry(run, { workflow: workflow(goOn) });

@@ -24,7 +24,7 @@ const HOW_TO_RESUME =
 	'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again';
 /** The same for several items. A retry with On Error = Stop fails again if the item itself is the cause. */
 const HOW_TO_GET_OTHERS =
-	'To get the other outputs: 1. Set On Error to Continue, and save. 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again';
+	'To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue (n8n 2.41 saves by itself). 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again';
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
