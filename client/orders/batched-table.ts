@@ -1,4 +1,4 @@
-import { batched, toResult, withTimeout } from '../async';
+import { batched, toResult } from '../async';
 import { CancelledError } from '../api/errors';
 import type { Clock, Debug } from '../ports';
 import { unavailable } from './order-errors';
@@ -6,7 +6,6 @@ import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 import {
 	all,
 	isOwnedBy,
-	isUnresolved,
 	UnansweredError,
 	type CallTable,
 	type Change,
@@ -16,12 +15,10 @@ import {
 } from './table';
 import { callPatiently } from './table-retries';
 
-/** While several generations run, a call waits for others to join it: many begin and end almost together. */
+/** While several generations run, a call waits this long for others to join it: many begin and end almost together. */
 const LINGER_MS = 300;
-/** The same if a slot is idle until the answer. Measured: as fast as no wait at all, with two thirds of the calls. */
+/** The same if a slot is idle until the answer. */
 const URGENT_MS = 50;
-/** Longest time of another attempt to write ids: a step that ends must not wait long for a table that is down. */
-const LONGEST_ATTEMPT_MS = 10_000;
 
 export interface TablePorts {
 	table: CallTable;
@@ -39,7 +36,7 @@ export interface Answer {
 
 /**
  * The table of one step. Calls run one at a time, because a call costs about the same for one row as for many.
- * Everything else waits, and goes with the next call. Only further attempts to write ids bypass this queue.
+ * Everything else waits, and goes with the next call.
  */
 export class BatchedTable {
 	/** Tasks of `keep` that are running. */
@@ -92,14 +89,10 @@ export class BatchedTable {
 		},
 	);
 
-	/**
-	 * As `run`, but throws CancelledError after a stop, else GenerationError `record_unavailable`.
-	 *
-	 * @param isUrgent true if a slot is idle until the answer
-	 */
-	async require(part: Partial<TableCall>, isUrgent = false): Promise<Answer> {
+	/** As `run`, but soon. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	async require(part: Partial<TableCall>): Promise<Answer> {
 		const { lingering } = this;
-		if (isUrgent) void this.ports.clock.sleep(URGENT_MS).then(() => lingering.abort());
+		void this.ports.clock.sleep(URGENT_MS).then(() => lingering.abort());
 		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
 		throw this.ports.signal.aborted ? new CancelledError() : unavailable(ran.error);
@@ -112,7 +105,16 @@ export class BatchedTable {
 	 * @returns its error; `null` after a success
 	 */
 	async keep(task: () => Promise<unknown>): Promise<unknown> {
-		const kept = this.carryOut(task);
+		const errorOf = async () => {
+			const ran = await toResult(task);
+			return ran.ok || ran.error instanceof UnansweredError ? null : ran.error;
+		};
+		const keepIt = async () => {
+			const error = await errorOf();
+			// A stop ends the repeats of a call. The table then carries out its final changes.
+			return error !== null && this.ports.signal.aborted ? await errorOf() : error;
+		};
+		const kept = keepIt();
 		this.pending.add(kept);
 		return await kept.finally(() => this.pending.delete(kept));
 	}
@@ -120,54 +122,12 @@ export class BatchedTable {
 	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
 	async writeId(row: Row): Promise<void> {
 		const { id, key, writer, generation_id, status } = row;
-		const set = { generation_id, status };
-		let where = all(['id', id], ['writer', writer], ['generation_id', '']);
-		for (let tries = 0; tries < 2; tries++) {
-			const changes = [{ where, set, final: true }];
-			const { rows } = await this.run({ changes, keys: [key] });
-			if (rows.some((one) => one.generation_id === generation_id)) return;
-			// Another execution may have marked our row as abandoned.
-			const left = rows.find(
-				(one) => one.id === id && ['', writer].includes(one.writer) && isUnresolved(one),
-			);
-			if (!left) break;
-			where = all(['id', id], ['writer', left.writer]);
-		}
+		const where = all(['id', id], ['writer', writer], ['generation_id', '']);
+		const changes = [{ where, set: { generation_id, status }, final: true }];
+		const { rows } = await this.run({ changes, keys: [key] });
+		if (rows.some((one) => one.generation_id === generation_id)) return;
 		const cells = TABLE_COLUMNS.map((name) => [name, row[name]]);
 		await this.run({ inserts: [Object.fromEntries(cells) as RowFields], keys: [key] });
-	}
-
-	/**
-	 * Writes the ids of rows that could not be written before, in one attempt. Returns those that are in the table now. Never
-	 * throws.
-	 */
-	async writeAgain(rows: Row[]): Promise<ReadonlySet<string>> {
-		const { clock, signal, table } = this.ports;
-		const changes = rows.map(({ id, writer, generation_id, status }): Change => {
-			const where = all(['id', id], ['writer', writer], ['generation_id', '']);
-			return { where, set: { generation_id, status }, final: true };
-		});
-		const keys = [...new Set(rows.map(({ key }) => key))];
-		const call = { changes, inserts: [], ifMissing: false, keys };
-		const called = await toResult(
-			async () =>
-				await withTimeout(clock, LONGEST_ATTEMPT_MS, signal, async () => await table(call)),
-		);
-		if (!called.ok) {
-			const isDone = called.error instanceof UnansweredError;
-			return new Set(isDone ? rows.map((row) => row.generation_id) : []);
-		}
-		if (called.value === null) return new Set();
-		const found = new Set(called.value.map((row) => row.generation_id));
-		// The row of such an id is gone, or another execution has marked it as abandoned.
-		const missing = rows.filter((row) => !found.has(row.generation_id));
-		await Promise.all(
-			missing.map(async (row) => {
-				const error = await this.keep(async () => await this.writeId(row));
-				if (error === null) found.add(row.generation_id);
-			}),
-		);
-		return found;
 	}
 
 	/** Queues a final status for the next call. */
@@ -185,14 +145,5 @@ export class BatchedTable {
 	async close(): Promise<void> {
 		while (this.pending.size > 0) await Promise.all(this.pending);
 		await this.flush();
-	}
-
-	private async carryOut(task: () => Promise<unknown>): Promise<unknown> {
-		const isDone = (error: unknown) => error instanceof UnansweredError;
-		let result = await toResult(task);
-		// A stop ends the repeats of a call. The table then carries out its final changes.
-		if (!result.ok && !isDone(result.error) && this.ports.signal.aborted)
-			result = await toResult(task);
-		return result.ok || isDone(result.error) ? null : result.error;
 	}
 }

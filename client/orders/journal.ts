@@ -5,7 +5,7 @@ import type { KeyRow } from './key-row';
 import { headerOf, isSame, orderOf, type Order, type OrderDigests } from './order';
 import { explainedByRow, type Unresolved } from './order-errors';
 import type { Row } from '../jobs/row';
-import { hasId, isLive, isUnresolved } from './table';
+import { hasId, isLive } from './table';
 
 /** An order as it is stored with the execution. */
 export interface StoredOrder extends OrderDigests {
@@ -36,18 +36,16 @@ export interface Tries {
 /** Orders whose request is in flight, or is about to be sent again, in any step of this process. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
-/** The right to send the creating requests of an order. It ends with `made`, `leave`, or a returned `null`. */
-export interface Lease {
-	/** The `Idempotency-Key` header of its requests. */
+/** The right to send one creating request of an order. Ends with `made`, `free` or `lost`. */
+export interface Claim {
+	/** The `Idempotency-Key` header of the request. */
 	header: string;
-	/** Renews the lease before another request, after a lost response. `null` if the order must be read again. */
-	again(): Promise<Lease | null>;
-	/** The last request was certainly not charged. Returns `null` unless an earlier one may have been. */
-	free(): Lease | null;
-	/** Nothing more is sent. The requests may have been charged. */
-	leave(): void;
 	/** Stores the generation as soon as its id is known. */
 	made(generation: Generation): void;
+	/** The request was certainly not charged. */
+	free(): void;
+	/** The request may have been charged. */
+	lost(): void;
 }
 
 /**
@@ -88,33 +86,30 @@ export class Journal {
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
-		const entry = this.stored(order);
+		const stored = this.stored(order);
 		const keyRow = this.rowOf(order.key);
-		if (!keyRow) return entry;
-		const isNew = entry.state === 'none';
+		if (!keyRow) return stored;
+		const isNew = stored.state === 'none';
 		const row = await keyRow.find(order.job.timeoutMs, signal, mayDefer && isNew);
-		if (entry.state === 'made') {
+		if (stored.state === 'made' && row === null && !keyRow.failed.has(stored.id)) {
 			// The generation was paid for before the item had this key.
-			const isMissing = row === null && !keyRow.failed.has(entry.id);
-			if (isMissing && (await keyRow.claim(order.fields))) keyRow.made(entry);
-			return entry;
+			if (await keyRow.claim(order.fields)) keyRow.made(stored);
 		}
-		if (row && hasId(row)) {
+		return this.known(order);
+	}
+
+	/** Returns the known state of an order without reading the table. */
+	known(order: Order): Entry {
+		const stored = this.stored(order);
+		const keyRow = this.rowOf(order.key);
+		const row = keyRow?.row;
+		if (!row || stored.state === 'made') return stored;
+		if (hasId(row)) {
 			const changed = row.request !== '' && row.request !== order.digests.request;
 			return { state: 'made', id: row.generation_id, status: row.status, changed };
 		}
-		return row && isUnresolved(row) ? unresolvedEntry(row, entry) : entry;
-	}
-
-	/**
-	 * Returns the known state of an order without reading the table. Valid while no request of the order is in flight.
-	 */
-	known(order: Order): Entry {
-		const entry = this.stored(order);
-		const row = this.rowOf(order.key)?.row;
-		if (!row || entry.state === 'made') return entry;
-		const isLeft = isUnresolved(row) && row.writer === '';
-		return isLeft || entry.state === 'sent' ? unresolvedEntry(row, entry) : entry;
+		if (stored.state === 'none' && keyRow.isElsewhere) return stored;
+		return { state: 'sent', count: stored.state === 'sent' ? stored.count : 1, row };
 	}
 
 	/**
@@ -123,14 +118,12 @@ export class Journal {
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async claim(order: Order): Promise<Lease | null> {
+	async claim(order: Order): Promise<Claim | null> {
 		const keyRow = this.rowOf(order.key);
-		if (!keyRow) return this.leaseOf(order, this.headerWithoutKey(order));
+		if (!keyRow) return this.claimed(order, this.headerWithoutKey(order));
 		const held = await keyRow.claim(order.fields);
-		if (!held) return null;
-		const header = headerOf(keyRow.owner, keyRow.failures, held.row);
-		// The entry of this execution does not count the request of another one.
-		return this.leaseOf(order, header, held.wasUnresolved ? 1 : 0);
+		// What is stored does not count the request of another execution.
+		return held && this.claimed(order, held.header, held.wasUnresolved ? 1 : 0);
 	}
 
 	private headerWithoutKey({ job, fields }: Order): string {
@@ -139,53 +132,31 @@ export class Journal {
 		return headerOf(owner, new Set(failed).size, fields);
 	}
 
-	/**
-	 * Counts a request that is about to be sent. An order that may already be charged keeps its header.
-	 *
-	 * @param sentElsewhere number of unresolved requests of other executions, used if there is no entry
-	 */
-	private count(order: Order, header: string, sentElsewhere = 0): string {
-		const entry = this.find(order) ?? this.add(order);
-		entry.sent = (entry.sent ?? sentElsewhere) + 1;
-		inFlight.add(entry);
-		return (entry.header ??= header);
-	}
-
-	private leaseOf(order: Order, header: string, sentElsewhere = 0): Lease {
+	/** @param sentElsewhere number of unresolved requests of other executions, used if none is stored */
+	private claimed(order: Order, header: string, sentElsewhere = 0): Claim {
 		const keyRow = this.rowOf(order.key);
-		const land = () => {
-			const entry = this.find(order);
-			if (entry) inFlight.delete(entry);
+		const stored = this.find(order) ?? this.add(order);
+		const before = stored.sent ?? sentElsewhere;
+		stored.sent = before + 1;
+		inFlight.add(stored);
+		const end = (sent: number) => {
+			inFlight.delete(stored);
+			stored.sent = sent;
+			const orders = this.orders(order.job);
+			if (sent === 0) orders.splice(orders.indexOf(stored), 1);
+			keyRow?.release(sent > 0);
 		};
-		const lease: Lease = {
-			header: this.count(order, header, sentElsewhere),
-			again: async () => {
-				land();
-				if (keyRow && !(await keyRow.claimAgain())) return null;
-				this.count(order, header);
-				return lease;
-			},
-			free: () => {
-				const entry = this.find(order);
-				if (entry?.sent !== undefined) {
-					if (--entry.sent > 0) return lease;
-					const orders = this.orders(order.job);
-					orders.splice(orders.indexOf(entry), 1);
-				}
-				keyRow?.release(false);
-				return null;
-			},
-			leave: () => {
-				land();
-				keyRow?.release(true);
-			},
+		return {
+			// An order that may already be charged keeps its header.
+			header: (stored.header ??= header),
 			made: (generation) => {
-				land();
+				inFlight.delete(stored);
 				keyRow?.made(generation.item);
 				this.commit(order, generation);
 			},
+			free: () => end(before),
+			lost: () => end(before + 1),
 		};
-		return lease;
 	}
 
 	/** Stores a generation, and its status when that changes. */
@@ -201,10 +172,8 @@ export class Journal {
 
 	/** Returns the generation that an order has paid for. */
 	paidBy(order: Order): KnownGeneration | null {
-		const entry = this.stored(order);
-		const row = this.rowOf(order.key)?.row;
-		const inRow = row && hasId(row) ? { id: row.generation_id, status: row.status } : null;
-		return entry.state === 'made' ? { id: entry.id, status: entry.status } : inRow;
+		const entry = this.known(order);
+		return entry.state === 'made' ? { id: entry.id, status: entry.status } : null;
 	}
 
 	/**
@@ -267,11 +236,6 @@ export class Journal {
 		(this.ordersOfRun[outputName(job)] ??= []).push(added);
 		return added;
 	}
-}
-
-/** The state of an order that was sent, and whose row has no id. */
-function unresolvedEntry(row: Row, entry: Entry): Entry {
-	return { state: 'sent', count: entry.state === 'sent' ? entry.count : 1, row };
 }
 
 /** Returns the generations of orders, without failed ones. */

@@ -7,7 +7,7 @@ import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
 import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
-import type { Journal, Lease } from './journal';
+import type { Claim, Journal } from './journal';
 import type { Order } from './order';
 import type { Rest } from '../jobs/rest';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
@@ -27,8 +27,8 @@ interface Sending {
 	ticket: number;
 	/** Since when it waits because the service has asked to. */
 	heldSince: number | null;
-	/** Open while a request is in flight, or its result is unknown. */
-	lease: Lease | null;
+	/** Of the request that is in flight, or about to be sent. */
+	claim: Claim | null;
 	/** True if the spending limit has a place for it. */
 	isAdmitted: boolean;
 	/** Of its last request. */
@@ -132,7 +132,7 @@ export class Submission {
 			...{ order, request: await build() },
 			ticket: slots.ticket(),
 			heldSince: null,
-			lease: null,
+			claim: null,
 			isAdmitted: false,
 			lastError: null,
 			failedAt: Infinity,
@@ -192,20 +192,16 @@ export class Submission {
 		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		const permit = await this.acquire(sending);
-		let claimed = false;
 		let hasLeft = false;
 		const sent = await toResult(async () => {
-			const { lease } = sending;
-			sending.lease = null;
-			sending.lease = lease ? await lease.again() : await journal.claim(order);
-			claimed = true;
+			sending.claim = await journal.claim(order);
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
-			if (sending.lease === null) return null;
+			if (sending.claim === null) return null;
 			if (hold.leftMs > 0) throw new HeldBack();
 			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
 			hasLeft = true;
-			return await service.create(request, sending.lease.header);
+			return await service.create(request, sending.claim.header);
 		});
 		if (sent.ok) {
 			const made = sent.value;
@@ -223,7 +219,9 @@ export class Submission {
 		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');
-		if (claimed && isUncharged(error)) sending.lease = sending.lease?.free() ?? null;
+		if (isUncharged(error)) sending.claim?.free();
+		else sending.claim?.lost();
+		sending.claim = null;
 		throw error;
 	}
 
@@ -276,12 +274,12 @@ export class Submission {
 
 	/** Awaits something. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
 	private async resting<T>(
-		{ lease, order }: Sending,
+		{ order }: Sending,
 		until: () => number,
 		awaited: Promise<T>,
 	): Promise<T> {
 		const { journal, rest } = this.ports;
-		const mayRest = lease === null && journal.known(order).state !== 'sent';
+		const mayRest = journal.known(order).state !== 'sent';
 		const over = mayRest ? rest?.begin(until) : undefined;
 		return await awaited.finally(over);
 	}
@@ -297,12 +295,12 @@ export class Submission {
 		return countsFromStart ? Math.min(this.startedAt + timeoutMs, createBy) : createBy;
 	}
 
-	private store({ order, lease }: Sending, generation: Generation): void {
+	private store({ order, claim }: Sending, generation: Generation): void {
 		const { journal } = this.ports;
 		this.stats.made++;
 		const known = journal.known(order);
 		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
-		lease?.made(generation);
+		claim?.made(generation);
 	}
 
 	private lostOf({ lock }: Order): number {
@@ -318,9 +316,8 @@ export class Submission {
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
 	private finalError(sending: Sending, cause: GenerationError | null, error: unknown): unknown {
-		const { order, lease } = sending;
+		const { order } = sending;
 		this.settle(sending, false);
-		lease?.leave();
 		const entry = this.ports.journal.known(order);
 		if (entry.state !== 'sent') return error;
 		return uncertainCharge(cause, entry, order.job.onUncertainCharge);

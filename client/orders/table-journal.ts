@@ -24,12 +24,9 @@ export class TableJournal extends Journal {
 		void this.tidy();
 	}
 
-	/** The rows of generations that could not be written to the table, by key. */
-	get unrecorded(): ReadonlyMap<string, Row> {
-		const missing = [...this.rows].flatMap(([key, { unrecorded }]): Array<[string, Row]> => {
-			return unrecorded ? [[key, unrecorded]] : [];
-		});
-		return new Map(missing);
+	/** The rows of generations that could not be written to the table. */
+	get unrecorded(): Row[] {
+		return [...this.rows.values()].flatMap(({ unrecorded }) => unrecorded ?? []);
 	}
 
 	/** True if the table has a row for the generation of a job, or gets one. */
@@ -53,11 +50,9 @@ export class TableJournal extends Journal {
 	}
 
 	override tries({ key }: Pick<Order, 'key'>): Tries {
-		const { row = null, ownFailures = [] } = this.rowOf(key) ?? {};
-		return {
-			failed: ownFailures,
-			live: row && hasId(row) && this.rowOf(key)?.isOwn(row) ? row : null,
-		};
+		const keyRow = this.rowOf(key);
+		const { row = null, ownFailures = [] } = keyRow ?? {};
+		return { failed: ownFailures, live: row && hasId(row) && keyRow?.isOwn(row) ? row : null };
 	}
 
 	/** Number of creating requests that this step has sent, as far as rows show them. */
@@ -76,23 +71,14 @@ export class TableJournal extends Journal {
 		await this.table.close();
 	}
 
+	/** Writes the ids again that could not be written before. */
+	private writeAgain(): void {
+		for (const row of this.rows.values()) row.writeAgain();
+	}
+
 	/** Resolves when no id is being written. */
 	private async arrived(): Promise<void> {
 		await Promise.all([...this.rows.values()].map(async ({ arriving }) => await arriving));
-	}
-
-	/** Writes the ids again that could not be written before. */
-	private writeAgain(): void {
-		const left = [...this.rows.values()].filter((row) => !row.held && !row.arriving);
-		const rows = left.flatMap((row) => (row.unrecorded ? [row.unrecorded] : []));
-		if (rows.length === 0) return;
-		const written = this.table.writeAgain(rows);
-		for (const row of left) if (row.unrecorded) row.arrivesBy(written);
-	}
-
-	/** Writes how a generation ended, such as one of an earlier step. */
-	ended(key: string, end: { id: string; status: string }): void {
-		this.keyRow(key).ended(end);
 	}
 
 	/** The beginning of the prompt that the generation of a job's key was created from; `null` if it is not known. */

@@ -6,7 +6,7 @@ import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 export const TABLE_NAME = 'media_generations';
 
 type Column = 'id' | keyof RowFields;
-export type Condition = [column: Column, value: string | number, how?: 'is' | 'begins with'];
+export type Condition = [column: Column, value: string | number];
 
 export interface Where {
 	match: 'all' | 'any';
@@ -26,8 +26,8 @@ export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
 	/**
-	 * Inserts a row only if its workflow, node, type and key have none, not even a failed one. Set with at most one insert. In
-	 * any case, an insertion that is repeated adds none: a row of the writer with the same generation id is there.
+	 * Inserts the only row if its workflow, node, type and key have none, not even a failed one. In any case, none is inserted
+	 * if the writer has one with the same generation id: an earlier call has inserted it, and its answer was lost.
 	 */
 	ifMissing: boolean;
 	/** Keys to read afterwards. */
@@ -65,13 +65,13 @@ export interface TableScope {
 	batch?: string;
 }
 
-/** A request was sent, or is about to be. Without an id, its result is unknown. */
+/** A request was sent, or is about to be. */
 export const SENT = 'sent';
+/** A request was sent, and its response was lost. */
+export const UNCERTAIN = 'uncertain';
 
 /** True if a generation was created. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
-/** True if a request may have been sent for the row, and no id is known. */
-export const isUnresolved = (row: RowFields) => !hasId(row);
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
@@ -96,31 +96,10 @@ export function newRow(
 
 /** Returns the row that counts for each key: the oldest one with an id, else the oldest. */
 export function rowsInForce(rows: Row[]): Map<string, Row> {
-	const live = rows.filter(isLive).sort((one, other) => other.id - one.id);
-	const ranked = [isUnresolved, hasId].flatMap((hasRank) => live.filter(hasRank));
+	const rank = (row: Row) => Number(hasId(row));
+	const live = rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || b.id - a.id);
 	// Of several entries with one key, a map keeps the last.
-	return new Map(ranked.map((row) => [row.key, row]));
-}
-
-/**
- * Decides whether the request of a row may be sent. If several new rows share a key, the oldest one wins once the others
- * are deleted.
- *
- * @param rows all rows of the key, as just read
- * @param ours the row that this step has written, if it is there
- * @param wasUnresolved true if the row may already have been charged. It then does not compete with other new rows.
- * @returns `missing` if `ours` is gone and there is no rival
- */
-export function contest(
-	rows: Row[],
-	ours: Row | undefined,
-	wasUnresolved: boolean,
-): 'won' | 'lost' | 'wait' | 'missing' {
-	const competes = (row: Row) => !wasUnresolved && isUnresolved(row) && row.writer !== ours?.writer;
-	const rivals = rows.filter((row) => isLive(row) && (hasId(row) || competes(row)));
-	if (!ours) return rivals.length === 0 ? 'missing' : 'lost';
-	if (rivals.some((row) => hasId(row) || row.id < ours.id)) return 'lost';
-	return rivals.length === 0 ? 'won' : 'wait';
+	return new Map(live.map((row) => [row.key, row]));
 }
 
 /** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */

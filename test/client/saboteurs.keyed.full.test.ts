@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { StoredOrders } from '../../client/orders/journal';
 import type { Row } from '../../client/jobs/row';
-import { asSeen, hasId, isUnresolved, UnansweredError } from '../../client/orders/table';
+import { asSeen, hasId, SENT, UNCERTAIN, UnansweredError } from '../../client/orders/table';
 import { playKeyed } from './simulation/keyed';
 import { calm, keyedSchedule, type KeyedSchedule } from './simulation/keyed-schedule';
 import {
@@ -21,7 +21,7 @@ import {
 /** Does for `keyed.property.full.test.ts` what `saboteurs.full.test.ts` does for steps without keys: the table lies as well. */
 const SCHEDULES = 200;
 
-const isOpen = (row: Row) => isUnresolved(row) && row.status !== 'failed';
+const isOpen = (row: Row) => !hasId(row) && row.status !== 'failed';
 const IS_PAID_TWICE = /Key \d+ is paid besides/;
 const IS_CALLED_UNCERTAIN =
 	/uncertain_charge|called uncertain, but everything is known|called uncertain, although it is on record/;
@@ -146,9 +146,12 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 					]) {
 						if (writer) own.add(writer);
 					}
-					const others = rows.filter((row) => isOpen(row) && row.writer && !own.has(row.writer));
+					const others = rows.filter(
+						(row) => isOpen(row) && row.status === SENT && !own.has(row.writer),
+					);
 					if (others.length === 0) return rows;
-					const changes = others.map((row) => ({ where: asSeen(row), set: { writer: '' } }));
+					const set = { status: UNCERTAIN };
+					const changes = others.map((row) => ({ where: asSeen(row), set }));
 					return await table({ ...call, changes, inserts: [] });
 				},
 			};
@@ -246,7 +249,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 	[
 		'rows that may have been charged are deleted',
 		IS_PAID_TWICE,
-		changing((one) => (one.set?.writer === '' ? { ...one, set: null } : one)),
+		changing((one) => (one.set?.status === UNCERTAIN ? { ...one, set: null } : one)),
 	],
 	[
 		'nothing is written after the end of the execution',

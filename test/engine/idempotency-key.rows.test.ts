@@ -101,7 +101,7 @@ describe('an uncertain row', () => {
 		lose();
 		await execute(items(['a', 'a boat']));
 		expect(rows()).toMatchObject([
-			{ status: 'sent', prompt: 'a boat', model: 'lumen-turbo', type: 'image', request },
+			{ status: 'uncertain', prompt: 'a boat', model: 'lumen-turbo', type: 'image', request },
 		]);
 	});
 

@@ -107,10 +107,10 @@ export class MemoryTable {
 	}
 
 	private matching({ match, conditions }: Where): Row[] {
-		const tests = conditions.map(([column, value, how = 'is']) =>
-			how === 'is'
-				? (row: Row) => (row[column] ?? (this.findsNull ? '' : null)) === value
-				: (row: Row) => String(row[column] ?? '').startsWith(String(value)),
+		const tests = conditions.map(
+			([column, value]) =>
+				(row: Row) =>
+					(row[column] ?? (this.findsNull ? '' : null)) === value,
 		);
 		const fits = match === 'all' ? tests.every.bind(tests) : tests.some.bind(tests);
 		return this.rows.filter((row) => fits((test) => test(row)));

@@ -187,11 +187,7 @@ function filter({ match, conditions }: Where): INodeParameters {
 	return {
 		matchType: match === 'all' ? 'allConditions' : 'anyCondition',
 		filters: {
-			conditions: conditions.map(([keyName, value, how = 'is']) => {
-				return how === 'is'
-					? equals(keyName, value)
-					: { keyName, condition: 'like', keyValue: literal(`${value}%`) };
-			}),
+			conditions: conditions.map(([keyName, value]) => equals(keyName, value)),
 		},
 	};
 }

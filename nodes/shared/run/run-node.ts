@@ -96,7 +96,10 @@ export async function runToEnd(
 	const failed = outcomes.findIndex((each) => each.kind === 'error' && !isBeyondLimit(each.error));
 	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
 	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
-	const unrecorded = [...(before?.unrecorded ?? []), ...(record?.unrecorded.keys() ?? [])];
+	const unrecorded = [
+		...(before?.unrecorded ?? []),
+		...(record?.unrecorded ?? []).map(({ key }) => key),
+	];
 	recordHint(step, unrecorded, stats.changed, withoutKey(valid));
 	const all = inOrder(failures, valid, outcomes);
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));

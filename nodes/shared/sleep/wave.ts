@@ -41,7 +41,7 @@ export async function runWave(
 	if (step.signal.aborted) reportEnd(step, 'Stopped', ran.outcomes);
 	const isOver = ran.firstFailed !== null && !continuesOnError(step);
 	return {
-		memory: { ...(ran.memory ?? memory), unwritten: [...(record?.unrecorded.values() ?? [])] },
+		memory: { ...(ran.memory ?? memory), unwritten: record?.unrecorded ?? [] },
 		wakeAt: isOver ? null : ran.wakeAt,
 		stats: ran.stats,
 	};

@@ -364,13 +364,4 @@ describe('the table', () => {
 			{ id: 2, changedAt: null },
 		]);
 	});
-
-	it('finds what begins with a text by a pattern', async () => {
-		const { calls, call } = await opened();
-		const where: Where = { match: 'all', conditions: [['writer', 'u/', 'begins with']] };
-		await call({ changes: [{ where, set: null }] });
-		expect(conditionsOf(calls[0].operations[0])).toEqual([
-			{ keyName: 'writer', condition: 'like', keyValue: 'u/%' },
-		]);
-	});
 });
