@@ -82,6 +82,11 @@ export interface CollectJob extends JobBasics {
 /** Errors of a creating request after which another model is worth trying (spec 7). */
 const MODEL_ERRORS = new Set(['model_unavailable', 'model_not_found', 'unsupported_parameter']);
 
+/** True for an error of a creating request that is about its model, and not about the service. */
+export function isAboutModel({ code }: Pick<GenerationError, 'code'>): boolean {
+	return MODEL_ERRORS.has(code);
+}
+
 type TriedJob = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>;
 
 /**
@@ -99,8 +104,8 @@ export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'ne
 		tried.lastFailure = fields;
 		if (!isRefusal && tried.failed <= retriesOnFailure) return 'same model';
 	}
-	const isAboutModel = isRefusal || MODEL_ERRORS.has(code);
-	const certain = charge === 'refunded' || (charge === 'none' && isAboutModel);
+	const mayHelp = isRefusal || MODEL_ERRORS.has(code);
+	const certain = charge === 'refunded' || (charge === 'none' && mayHelp);
 	if (!certain || tried.fallbacks >= fallbackModels.length) return 'stop';
 	tried.fallbacks++;
 	return 'next model';

@@ -9,6 +9,7 @@ import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Claim, Journal } from './journal';
 import type { Order } from './order';
+import { isAboutModel } from '../jobs/job';
 import type { Rest } from '../jobs/rest';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
@@ -153,14 +154,15 @@ export class Submission {
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const now = clock.now();
 			sending.failedAt = Math.min(sending.failedAt, now);
-			if (cause.retry === 'slot') rest?.served();
+			const isServed = cause.retry === 'slot' || isAboutModel(cause);
+			if (isServed) rest?.served();
 			else rest?.failed();
 			if (cause.retry !== 'slot')
 				giveUpAt = Math.min(giveUpAt, (rest?.downSince ?? now) + order.job.timeoutMs);
 			const leftMs = giveUpAt - now;
 			sending.lastError = cause;
 			// If nothing else is served either, it is an outage.
-			const isAlone = !rest || rest.servedAt > sending.failedAt;
+			const isAlone = !rest || isServed || rest.servedAt > sending.failedAt;
 			const maxRetries = isAlone ? mostRetries(cause) : Infinity;
 			const mayResend = this.mayResend(order);
 			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
@@ -178,7 +180,7 @@ export class Submission {
 			// A pause that the service has asked for is no failed retry.
 			if (decision === 'backoff' && cause.retryAfterMs === null) retries++;
 			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
-			const isPatient = rest && decision === 'backoff' && cause.retryAfterMs === null;
+			const isPatient = rest && !isServed && cause.charge === 'none' && cause.retryAfterMs === null;
 			const pauseMs = isPatient ? rest.backoff(tries) : backoffDelay(tries, random);
 			await this.pause(sending, Math.min(pauseMs, leftMs), halt);
 		}

@@ -185,6 +185,7 @@ class Pipeline<T> {
 		const { clock } = this.ports;
 		const { rest, guard } = this;
 		const { submission, watcher } = this.shared;
+		const nextCheckAt = clock.now() + watcher.intervalMs;
 		const ends = { ...memory.ends };
 		for (const [{ itemIndex }, outcome] of this.outcomes) {
 			if (outcome.kind !== 'stopped')
@@ -196,7 +197,7 @@ class Pipeline<T> {
 			ends,
 			waits: this.waits,
 			restedAt: clock.now(),
-			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
+			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until, nextCheckAt),
 			spent: guard.spent,
 		};
 	}

@@ -1,6 +1,8 @@
 import type { INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
+import type { GenerationError } from '../../../client/api/errors';
 import { onAbort, toResult } from '../../../client/async';
+import type { Outcome } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
@@ -211,7 +213,10 @@ async function unfinished(
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);
 	const outcomes = await lastKnown(step, plans, state, error);
-	if (!continuesOnError(step)) throw stepError(step, error, 0, outcomes);
+	const isOwn = (outcome: Outcome<unknown>) =>
+		outcome.kind === 'error' && outcome.error.code === error.code;
+	const own = outcomes.find(isOwn) as { error: GenerationError } | undefined;
+	if (!continuesOnError(step)) throw stepError(step, own?.error ?? error, 0, outcomes);
 	return [outputItems(step, outcomes)];
 }
 

@@ -38,7 +38,7 @@ it('a batch goes on by itself if n8n is killed again during a wave, and takes 50
 	const slow = { downMs: 1_000, tablesMs: 44_000, recoveryMs: 2_000, amendMs: 1_000, isBusy: true };
 	const ends = new Set<string>();
 	for (const databaseMs of [150, 1_500]) {
-		for (let nth = 0; nth < 60; nth += 6) {
+		for (let nth = 0; nth < 36; nth += 6) {
 			const deaths: Death[] = [
 				{ depth: null, nth: 70_000, restart: slow },
 				{ depth: 2, nth, restart: slow },
@@ -58,8 +58,8 @@ it('a suspended wait goes on by itself, at whatever moment of a wave n8n is kill
 
 it('a batch goes on if workers are killed more often than waves may fail in a row, with waves in between', async () => {
 	// n8n then keeps nothing of what the waves had stored.
-	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 160, restart }));
-	const items = Array.from({ length: 30 }, () => 'made' as const);
+	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 200, restart }));
+	const items = Array.from({ length: 14 }, () => 'made' as const);
 	const schedule = { ...calm, mode: 'queue' as const, items, limit: 1, seconds: 300, deaths };
 	const world = await playAsleep(schedule);
 	expect(world.died.length).toBeGreaterThanOrEqual(5);
