@@ -143,8 +143,9 @@ export class Rest {
 	ended(from: number, to: number): void {
 		const usual = median(this.durations);
 		const isTold = usual === null || to - from < TELLING_PART * to;
-		// Otherwise an estimate that is too long would never be noticed.
-		this.durations.push(isTold ? (from + to) / 2 : Math.max(from, Math.min(usual, to) * LEAD));
+		// An estimate that is too long would never be noticed, such as one from before a wave was killed.
+		const middle = from + Math.min((to - from) / 2, UNKNOWN.leastMs / 2);
+		this.durations.push(isTold ? middle : Math.max(from, Math.min(usual, to) * LEAD));
 	}
 }
 
