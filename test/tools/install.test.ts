@@ -53,18 +53,6 @@ async function depend(all: Record<string, Dependency>, inside = '.'): Promise<vo
 
 const manifestOf = (name: string) => join(folder, 'node_modules', name, 'package.json');
 
-it.each(['package-lock.json', 'tools/n8n/releases/current/package-lock.json'])(
-	'%s names the file of every package, so that npm does not ask the registry for each of them first',
-	async (path) => {
-		const text = await readFile(join(tools, '..', path), 'utf8');
-		const { packages } = JSON.parse(text) as { packages: Record<string, { resolved?: string }> };
-		const named = ({ resolved }: { resolved?: string }) =>
-			resolved?.startsWith('https://registry.npmjs.org/');
-		const without = Object.entries(packages).filter(([key, entry]) => key !== '' && !named(entry));
-		expect(without).toEqual([]);
-	},
-);
-
 it('the dependencies are installed when they are missing or have changed, and only then', async () => {
 	await depend({ one: { version: '1.0.0' } });
 	const first = await install();

@@ -62,7 +62,7 @@ it('a batch goes on if workers are killed more often than waves may fail in a ro
 	const items = Array.from({ length: 30 }, () => 'made' as const);
 	const schedule = { ...calm, mode: 'queue' as const, items, limit: 1, seconds: 300, deaths };
 	const world = await playAsleep(schedule);
-	expect(world.died.length).toBeGreaterThanOrEqual(5);
+	expect(world.died.length).toBeGreaterThanOrEqual(4);
 	const ends = outcomesOf(world);
 	expect(ends).toHaveLength(items.length);
 	expect(ends).not.toContain('batch_interrupted');

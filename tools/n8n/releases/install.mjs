@@ -148,7 +148,7 @@ function filesToFetch(folder) {
 	const fits = ({ os, cpu }) =>
 		(!os || os.includes(process.platform)) && (!cpu || cpu.includes(process.arch));
 	const files = Object.values(packages).filter(fits);
-	return new Set(files.flatMap(({ resolved }) => resolved ?? [])).size;
+	return new Set(files.flatMap(({ integrity }) => integrity ?? [])).size;
 }
 
 /** Installs the packages, and prints how many of them have been fetched. */
@@ -223,7 +223,7 @@ async function install(folder) {
 	await removeLeftovers(folder);
 	await rm(folder, { recursive: true, force: true });
 	say(`Installing n8n ${n8nVersion(release)} into ${folder}.`);
-	say('  It downloads about 0.5 GB, takes 3 GB of disk space and some minutes, and happens once.');
+	say('  It downloads about 0.8 GB, takes 3 GB of disk space and some minutes, and happens once.');
 	try {
 		await mkdir(partial);
 		for (const file of packageFiles(release)) await copyFile(file, join(partial, basename(file)));
