@@ -197,7 +197,9 @@ export class SlotPool {
 				return this.wakeFirst();
 			}
 			if (isRefused) this.refused(isSpeculative, result);
-			if (!this.speculation) this.speculateAt = result === 'unused' ? 0 : this.nextSpeculation();
+			// A request that failed for another reason says nothing about slots.
+			const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
+			if (!this.speculation) this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			this.wakeFirst();
 		};
 		return permit;

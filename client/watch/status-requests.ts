@@ -72,11 +72,11 @@ export class StatusRequests {
 		const isRecent = (at: number) =>
 			since === undefined ? now - at < this.intervalMs : at >= since;
 		const reused = last && isRecent(last.at) ? last : null;
-		const response = withTimeout(clock, deadline - now, halt, async (signal) =>
-			reused
-				? await (this.responses.get(reused) ?? reused.known)
-				: await service.status(id, signal),
-		);
+		const response = withTimeout(clock, deadline - now, halt, async (signal) => {
+			if (reused) return await (this.responses.get(reused) ?? reused.known);
+			this.sent++;
+			return await service.status(id, signal);
+		});
 		if (!reused) this.store(id, now, response);
 		return { at: reused?.at ?? now, response };
 	}
@@ -91,6 +91,7 @@ export class StatusRequests {
 			// Another item with the same generation has sent a request meanwhile.
 			const shared = last && last !== before ? await this.responses.get(last) : null;
 			if (shared) return requireAbout(id, shared);
+			this.sent++;
 			const response = service.status(id, halt);
 			this.store(id, clock.now(), response);
 			const generation = requireAbout(id, await response);
@@ -101,7 +102,6 @@ export class StatusRequests {
 	}
 
 	private store(id: string, at: number, response: StatusResponse): void {
-		this.sent++;
 		const check = { at, known: this.known(id) };
 		this.responses.set(check, response);
 		this.last.set(id, check);

