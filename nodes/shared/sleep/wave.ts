@@ -34,7 +34,9 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	const record = await openRecord(step, start.journal, jobs, memory);
+	// Those that have ended are read, too: what they have spent counts for a limit, also if the wave that sent them was killed.
+	const all = planned.map(({ job }) => job);
+	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);
 	const ran = await running.finally(async () => await record?.close());
 	traceStep(step, { ...ran, jobs });
