@@ -25,7 +25,7 @@ import type { Schedule } from './simulation/schedule';
  * simulated step, such as the request or the store of the execution. The schedules must then find the promise broken
  * that depends on it, and keep it without the saboteur.
  */
-const SCHEDULES = 100;
+const SCHEDULES = 2_500;
 
 const TWICE = /pays for #\d+ besides #\d+/;
 const UNSAID = /the lost #\d+ is mentioned nowhere/;
