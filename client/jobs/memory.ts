@@ -34,7 +34,7 @@ export interface Memory {
 	durations: number[];
 	/** Since when the service has not answered; `null` if it has. */
 	downSince: number | null;
-	/** Until when nothing may be sent: the service has asked for that (`Retry-After`), or the poll interval is not over. */
+	/** Until when nothing may be sent, because the service has asked for that (`Retry-After`). */
 	heldUntil: number;
 	spent: Spent;
 }

@@ -8,19 +8,19 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;
-/** The next look at a generation comes before its usual end, or this part of its age later. */
+/** The next status check comes before the usual end of a generation, or this part of its age later. */
 const LEAD = 0.97;
 const LATE = 1.1;
-/** Where nothing is known: the pause after a look, at least this long, and this part of the age. */
+/** If no duration is known: the pause after a status check, at least this long, and this part of the age. */
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
-/** The usual duration says nothing about a generation that is this many times older. */
+/** The usual duration does not apply to a generation that is this many times older. */
 const OVERDUE = 2;
 /** A run stays awake for generations that take longer than this only for a part of the sleep before it. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.2;
-/** The pause after a look of such a run. */
-const TIRED_PAUSE_MS = 45_000;
-/** A gap between two looks that is longer than this part of a duration says little about the duration. */
+/** The pause after a status check once that part is used up. */
+const OVERTIME_PAUSE_MS = 45_000;
+/** A gap between two status checks that is longer than this part of a duration says little about the duration. */
 const TELLING_PART = 0.3;
 const MOST_DURATIONS = 15;
 /** Longest pause between tries while a run may rest: for a slot that others hold, and in an outage. */
@@ -107,7 +107,7 @@ export class Rest {
 			if (jobs() === 0 || jobs() > this.waits.size) continue;
 			const now = this.clock.now();
 			const first = [...this.waits].reduce((least, until) => Math.min(least, until()), Infinity);
-			if (first - now <= (this.isTired ? SHORTEST_REST_MS : SOON_MS)) continue;
+			if (first - now <= (this.isOvertime ? SHORTEST_REST_MS : SOON_MS)) continue;
 			const latest = Math.min(first, now + LONGEST_REST_MS);
 			this.wakeAt = Math.max(now + SHORTEST_REST_MS, latest);
 			return rest();
@@ -115,22 +115,22 @@ export class Rest {
 	}
 
 	/**
-	 * The age at which a running generation is looked at next, in milliseconds; `null` while it is to be watched closely.
+	 * The age at which a running generation is checked next, in milliseconds; `null` while the usual schedule applies.
 	 *
 	 * @param age of the generation
 	 */
-	nextLook(age: number): number | null {
+	nextCheck(age: number): number | null {
 		const usual = median(this.durations);
 		if (usual === null || age > OVERDUE * usual) {
 			return age < SOON_MS ? null : age + Math.max(UNKNOWN.leastMs, age * UNKNOWN.part);
 		}
 		const next = age < LEAD * usual ? LEAD * usual : LATE * age;
 		if (next - age > SOON_MS) return next;
-		return this.isTired ? age + TIRED_PAUSE_MS : null;
+		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run was awake for long enough, where generations take so long that sleeping leaves few slots idle. */
-	private get isTired(): boolean {
+	/** True if the run has used up its part of awake time. Only long generations have one: a sleep leaves few slots idle. */
+	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;
 		return usual > QUICK_MS && awakeMs > AWAKE_PART * this.sleptMs;

@@ -33,7 +33,7 @@ export interface Tries {
 	live: Row | null;
 }
 
-/** Orders whose request is in flight, or is about to be sent again, in any step of this process. Not stored. */
+/** Orders whose request is in flight, in any step that runs now. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
 /** The right to send one creating request of an order. Ends with `made`, `free` or `lost`. */
@@ -90,7 +90,7 @@ export class Journal {
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow) return stored;
 		const isNew = stored.state === 'none';
-		const row = await keyRow.find(order.job.timeoutMs, signal, mayDefer && isNew);
+		const row = await keyRow.find(order.job, signal, mayDefer && isNew);
 		if (stored.state === 'made' && row === null && !keyRow.failed.has(stored.id)) {
 			// The generation was paid for before the item had this key.
 			if (await keyRow.claim(order.fields)) keyRow.made(stored);
@@ -168,6 +168,11 @@ export class Journal {
 		delete entry.header;
 		Object.assign(entry, { id, ...(status !== null && { status }) });
 		if (isFinal(generation) && status !== null) this.rowOf(order.key)?.ended({ id, status });
+	}
+
+	/** Returns the generation that a job has paid for. */
+	paidFor(job: CreateJob): KnownGeneration | null {
+		return this.paidBy(this.order(job));
 	}
 
 	/** Returns the generation that an order has paid for. */

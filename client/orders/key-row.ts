@@ -4,6 +4,7 @@ import { pause } from '../api/retry';
 import type { Answer, BatchedTable } from './batched-table';
 import { headerOf } from './order';
 import { stillSending, tableTrouble } from './order-errors';
+import type { CreateJob } from '../jobs/job';
 import type { Row, RowFields } from '../jobs/row';
 import {
 	all,
@@ -95,7 +96,7 @@ export class KeyRow {
 		return batch !== undefined && writer.startsWith(`${batch}/`);
 	}
 
-	/** Takes up a generation that an earlier run could not write to the table. */
+	/** Adds the generation of a row that an earlier run of the step could not write to the table. */
 	adopt(row: Row): void {
 		const { generation_id: id } = row;
 		if (this.row?.generation_id === id || this.failed.has(id)) return;
@@ -127,11 +128,18 @@ export class KeyRow {
 	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
 	 * another execution is sending its request, waits for the result.
 	 *
+	 * @param job its `onUncertainCharge` decides whether the request of a killed wave of this batch is uncertain at once. One
+	 * that is sent again waits, because that wave may still be sending
 	 * @param mayDefer true if `claim` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async find(timeoutMs: number, signal: AbortSignal, mayDefer: boolean): Promise<Row | null> {
+	async find(
+		{ timeoutMs, onUncertainCharge }: Pick<CreateJob, 'timeoutMs' | 'onUncertainCharge'>,
+		signal: AbortSignal,
+		mayDefer: boolean,
+	): Promise<Row | null> {
 		const { clock } = this.table.ports;
+		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
 			if (this.row === null) await this.arriving;
@@ -139,7 +147,7 @@ export class KeyRow {
 			const { row } = this;
 			if (row === undefined ? mayDefer : row === null || hasId(row)) return row ?? null;
 			// Only a fresh read shows whether the writer is alive.
-			if (row && reads > 0 && !this.isElsewhere) return this.abandoned(row);
+			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await pause(clock, Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
 			await this.refresh();

@@ -38,6 +38,8 @@ export interface SharedByJobs {
 	startedAt: number;
 	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
+	/** When the poll interval that began in an earlier run is over. */
+	checksFrom: number;
 	journal: Journal;
 	submission: Submission;
 	watcher: Watcher;
@@ -98,7 +100,7 @@ export class JobRun {
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
 		// It may have ended while its item waited.
 		const leftMs = this.deadline - this.shared.clock.now();
-		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.lookOnce();
+		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
 
 	/** True if the step has rested. */
@@ -111,12 +113,14 @@ export class JobRun {
 		const watch = this.watch as Watch;
 		watch.since = since;
 		this.deadline = since + this.job.timeoutMs;
-		// The last look after the deadline is soon over.
+		// The last check comes before the deadline, however long the poll interval is.
+		watch.checksFrom = Math.min(this.shared.checksFrom, this.deadline - LEAST_LEFT_MS);
+		// A check after the deadline is over soon.
 		watch.mayRest = this.deadline > this.shared.clock.now();
 	}
 
 	/** Requests the status once. After a sleep, or if the item had to wait, also when its deadline has passed. */
-	private async lookOnce(): Promise<void> {
+	private async checkOnce(): Promise<void> {
 		const { clock, lateSeenAt } = this.shared;
 		let until = this.deadline;
 		if (this.job.kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
@@ -263,10 +267,10 @@ export class JobRun {
 		}
 	}
 
-	/** Looks at the generation of an earlier attempt. Returns false if it failed, so that another one may be created. */
+	/** Checks the generation of an earlier attempt. Returns false if it failed, so that another one may be created. */
 	private async reuses(id: string): Promise<boolean> {
 		const watch = this.watch as Watch;
-		const seen = await toResult(async () => await this.lookOnce());
+		const seen = await toResult(async () => await this.checkOnce());
 		const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
 		if (error instanceof GenerationError && error.code === 'generation_not_found') {
 			throw inAnotherAccount(error, id);

@@ -132,13 +132,13 @@ class Pipeline<T> {
 			...ports,
 			startedAt: ports.startedAt ?? now,
 			lateSeenAt: now,
+			checksFrom: memory ? memory.restedAt + settings.pollIntervalMs : 0,
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher,
 			rest: this.rest,
 		};
-		// A run after a sleep takes up what exists before it creates anything.
-		const isMade = (job: Job) =>
-			job.kind === 'create' && journal.paidBy(journal.order(job)) !== null;
+		// Existing generations come first, because they have slots of the account.
+		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
 		this.waiting = ordered.map((job) => new JobRun(job, this.shared));
 	}
@@ -185,7 +185,6 @@ class Pipeline<T> {
 		const { clock } = this.ports;
 		const { rest, guard } = this;
 		const { submission, watcher } = this.shared;
-		const nextCheckAt = clock.now() + watcher.intervalMs;
 		const ends = { ...memory.ends };
 		for (const [{ itemIndex }, outcome] of this.outcomes) {
 			if (outcome.kind !== 'stopped')
@@ -197,7 +196,7 @@ class Pipeline<T> {
 			ends,
 			waits: this.waits,
 			restedAt: clock.now(),
-			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until, nextCheckAt),
+			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
 			spent: guard.spent,
 		};
 	}

@@ -60,8 +60,10 @@ export class Watch implements Probed {
 	private denials = 0;
 	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
-	/** False if the run must not rest before the next look. */
+	/** False if the run must not rest before the next check. */
 	mayRest = true;
+	/** When the poll interval that began in an earlier run is over. */
+	checksFrom = 0;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
 
@@ -112,12 +114,12 @@ export class Watch implements Probed {
 	private async loop(goal: Goal, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
 		while (!this.hasReached(goal)) {
-			const lookAt = this.farLook();
-			const statusAt = this.afterHold(this.statusDueAt(deadline, lookAt));
-			const probeAt = lookAt === null && this.canProbe() ? this.probeAt : Infinity;
+			const distantAt = this.distantCheck();
+			const statusAt = this.afterHold(this.statusDueAt(deadline, distantAt));
+			const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
 			// The time for which a run stays awake may end meanwhile.
-			const restUntil = () => (lookAt === null ? (this.farLook() ?? at) : at);
+			const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
 			const over = this.mayRest ? this.watcher.ports.rest?.begin(restUntil) : undefined;
 			await pause(clock, at - clock.now(), halt).finally(over);
 			if (at === deadline) return;
@@ -244,28 +246,29 @@ export class Watch implements Probed {
 		return this.generation?.item.url as string;
 	}
 
-	/** When a run that may rest looks again at a generation that is not due soon; `null` if it watches it closely. */
-	private farLook(): number | null {
+	/** When a run that may rest checks a generation next that is not due soon; `null` if the usual schedule applies. */
+	private distantCheck(): number | null {
 		const { ports } = this.watcher;
 		const { generation } = this;
 		if (generation === null || isFinal(generation) || this.lastError || this.foundAt) return null;
-		const age = ports.rest?.nextLook(ports.clock.now() - this.since) ?? null;
+		const age = ports.rest?.nextCheck(ports.clock.now() - this.since) ?? null;
 		return age === null ? null : this.since + age;
 	}
 
-	private statusDueAt(deadline: number, lookAt: number | null): number {
+	private statusDueAt(deadline: number, distantAt: number | null): number {
 		const { since, earliestAt, confirmAt } = this;
 		if (this.lastError !== null || this.generation === null) return earliestAt;
-		const due = lookAt ?? this.scheduledAt + this.scheduledPause();
+		const due = distantAt ?? this.scheduledAt + this.scheduledPause();
 		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 	}
 
-	/** Delays a check until the time that the service has named. Jitter spreads the checks of a step. */
+	/** Delays a check until the time that the service has named, or an earlier run. Jitter spreads the checks of a step. */
 	private afterHold(at: number): number {
 		const { ports, requests } = this.watcher;
 		const { leftMs, until } = requests.hold;
-		return leftMs > 0 ? Math.max(at, until + ports.random() * 1000) : at;
+		const held = leftMs > 0 ? until + ports.random() * 1000 : 0;
+		return Math.max(at, held, this.checksFrom);
 	}
 
 	/** Returns the time between two scheduled checks. Jitter spreads generations that were created together. */

@@ -83,24 +83,26 @@ export async function runToEnd(
 	const { before, journal, memory, reported } = start;
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
 	const record = await recordOf(step, start, planned.filter(isValid), failures);
-	const left = planned.filter(isValid).map(({ job }) => job);
-	if (memory) throwFirst(step, record ?? journal, failures, left);
-	throwFirst(step, journal, failures);
 	const valid = planned.filter(isValid);
-	const running = runPlans(step, valid, start, record);
-	const ran = await running.finally(async () => await record?.close());
+	const work = async () => {
+		throwFirst(step, record ?? journal, failures, memory ? valid : []);
+		return await runPlans(step, valid, start, record);
+	};
+	const ran = await work().finally(async () => await record?.close());
 	const isOver = isCallOver(step);
 	const outcomes = isOver
 		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
 		: ran.outcomes;
 	const failed = outcomes.findIndex((each) => each.kind === 'error' && !isBeyondLimit(each.error));
 	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
-	const stats = before ? addStats(before.stats, ran.stats) : ran.stats;
-	const unrecorded = [
-		...(before?.unrecorded ?? []),
-		...(record?.unrecorded ?? []).map(({ key }) => key),
-	];
-	recordHint(step, unrecorded, stats.changed, withoutKey(valid));
+	const stats = before ? addStats(before, ran.stats) : ran.stats;
+	const unwritten = record?.unrecorded ?? memory?.unwritten ?? [];
+	recordHint(
+		step,
+		unwritten.map(({ key }) => key),
+		stats.changed,
+		withoutKey(valid),
+	);
 	const all = inOrder(failures, valid, outcomes);
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
 	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
@@ -191,19 +193,17 @@ export function unsentErrors(
 }
 
 /**
- * @param left jobs that have not failed, whose generations the error names
+ * @param left plans that have not failed, whose generations the error names
  * @throws NodeApiError if an item has failed without being run and On Error does not continue
  */
-function throwFirst(step: Step, journal: Journal, failures: Failures, left: Job[] = []): void {
+function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan[] = []): void {
 	const first = failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
 	if (first < 0 || continuesOnError(step)) return;
-	const plans = left.map((job) => ({ job, download: null }));
-	const stopped = left.map((job): Outcome<Output> => {
-		const paid =
-			job.kind === 'create' ? created(journal.paidBy(journal.order(job))) : { id: job.id };
+	const stopped = left.map(({ job }): Outcome<Output> => {
+		const paid = job.kind === 'create' ? created(journal.paidFor(job)) : { id: job.id };
 		return { kind: 'stopped', generation: paid };
 	});
-	const all = inOrder(failures, plans, stopped);
+	const all = inOrder(failures, left, stopped);
 	const position = all.findIndex(({ itemIndex }) => itemIndex === first);
 	throw stepError(step, failures[first][0], position, all, journal);
 }

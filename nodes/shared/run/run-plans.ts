@@ -46,11 +46,7 @@ export interface StepStart {
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
 	/** If the step ran a wave without a sleep: what it did, for the hints. */
-	before?: {
-		stats: PipelineStats;
-		/** Idempotency keys whose rows could not be written. */
-		unrecorded: string[];
-	};
+	before?: PipelineStats;
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */

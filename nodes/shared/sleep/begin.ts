@@ -55,7 +55,7 @@ export async function beginSleep(
 		if (slept) return slept;
 	}
 	start.memory = left;
-	start.before = { stats, unrecorded: left.unwritten.map(({ key }) => key) };
+	start.before = stats;
 	for (const [index, end] of Object.entries(left.ends)) {
 		if (end) failures[Number(index)] = [new GenerationError(end)];
 	}

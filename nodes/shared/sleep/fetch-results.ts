@@ -33,12 +33,12 @@ export async function fetchResults(
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error)];
 	});
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const reported = new Set(Object.keys(memory.ends).filter((index) => memory.ends[Number(index)]));
+	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
 	const start = {
 		...(await startOf(step)),
 		memory,
 		neverCreated: neverCreated(lastDeath),
-		reported: new Set([...reported].map(Number)),
+		reported,
 	};
 	return await runToEnd(step, start, planned, failures);
 }
@@ -82,7 +82,7 @@ export async function lastKnown(
 	await record?.close();
 	const generations = plans.map((plan): KnownGeneration | null => {
 		const job = plan.ok ? plan.value[0].job : null;
-		if (job?.kind !== 'collect') return job && (record?.paidBy(record.order(job)) ?? null);
+		if (job?.kind !== 'collect') return job && (record?.paidFor(job) ?? null);
 		return { id: job.id, status: job.id in memory.waits ? 'processing' : null };
 	});
 	// Without the table, or without their rows, it is not known which items they belong to.

@@ -1,8 +1,6 @@
 import type { INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
-import type { GenerationError } from '../../../client/api/errors';
 import { onAbort, toResult } from '../../../client/async';
-import type { Outcome } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import { continuesOnError } from '../execution';
 import { planItems } from '../form/plan-items';
@@ -213,10 +211,10 @@ async function unfinished(
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);
 	const outcomes = await lastKnown(step, plans, state, error);
-	const isOwn = (outcome: Outcome<unknown>) =>
-		outcome.kind === 'error' && outcome.error.code === error.code;
-	const own = outcomes.find(isOwn) as { error: GenerationError } | undefined;
-	if (!continuesOnError(step)) throw stepError(step, own?.error ?? error, 0, outcomes);
+	// The error of an item also names generations whose items are not known.
+	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? outcome.error : []));
+	const shown = errors.find(({ code }) => code === error.code) ?? error;
+	if (!continuesOnError(step)) throw stepError(step, shown, 0, outcomes);
 	return [outputItems(step, outcomes)];
 }
 

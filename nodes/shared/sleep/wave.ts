@@ -17,8 +17,8 @@ interface Wave {
 }
 
 /**
- * Runs one wave of a step that sleeps: the same run again. It takes up what exists, creates what is missing, and rests once
- * nothing is due soon.
+ * Runs one wave of a step that sleeps: the same run again. It reuses existing generations and creates the missing ones. It
+ * ends once nothing is due soon.
  *
  * @param planned the valid items of the step
  * @param memory what earlier waves remember
@@ -34,7 +34,7 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	// Those that have ended are read, too: what they have spent counts for a limit, also if the wave that sent them was killed.
+	// The rows of ended items are read, too: after a killed wave, only they show what these items have spent.
 	const all = planned.map(({ job }) => job);
 	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);

@@ -35,7 +35,7 @@ it('wakes after half an hour if no wait has an end: others may have freed what i
 	expect(await resting([Infinity])).toEqual({ restsAt: 500, wakesAt: 1_800_500 });
 });
 
-describe('the next look at a generation', () => {
+describe('the next status check of a generation', () => {
 	const restOf = (durations: number[]) =>
 		new Rest(new VirtualTime(), () => 0.5, { ...newMemory('token', 0), durations });
 
@@ -47,7 +47,7 @@ describe('the next look at a generation', () => {
 		['is close when the usual end is near', [100_000], 80_000, null],
 		['does not believe a short duration: a finished one says nothing', [1_000], 300_000, 360_000],
 	])('%s', (_, durations, age, at) => {
-		expect(restOf(durations).nextLook(age)).toBe(at);
+		expect(restOf(durations).nextCheck(age)).toBe(at);
 	});
 });
 
