@@ -21,6 +21,8 @@ const posters = cities.map((city) => `A travel poster of ${city}`);
 const keys = cities.map((city) => `poster-${city}`);
 const banners = promptsNamed('Banner', cities.length);
 
+/** Longer than a step stays awake, which is for whatever is due within about 40 s: it sleeps within a minute. */
+const videoSeconds = 150;
 /** The test itself ends the banners, after it has stopped their step. */
 const bannerSeconds = 3600;
 /** A step that continues after that sends its next request sooner. */
@@ -32,8 +34,10 @@ let editor: Editor;
 let sleeper: string;
 
 beforeAll(async () => {
-	const generationSeconds = ({ prompt }: { prompt: string }) =>
-		prompt.startsWith('Banner') ? bannerSeconds : 3;
+	const generationSeconds = ({ prompt }: { prompt: string }) => {
+		if (prompt === video) return videoSeconds;
+		return prompt.startsWith('Banner') ? bannerSeconds : 3;
+	};
 	stage = await Stage.share({
 		name: 'browser-story',
 		sandbox: { timeScale: 1, generationSeconds },
@@ -109,7 +113,7 @@ describe('a user of n8n', () => {
 		expect(charges([picture])).toEqual([1]);
 	});
 
-	// n8n resumes executions once a minute, so this one stays suspended during the next chapters.
+	// n8n resumes executions once a minute, and the video takes longer: it stays suspended during the next chapters.
 	it('suspends a video and sees its execution waiting', async () => {
 		await editor.openWorkflow();
 		await editor.add('text to video', 'Video Generation');
