@@ -3,9 +3,7 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkflowFile } from '../../tools/n8n/rest';
-import { atAGlance, partWith } from './support/at-a-glance';
 import { Editor } from './support/browser';
-import { readExample } from './support/examples';
 import { Stage } from './support/stage';
 import { repository } from './support/surroundings';
 import { until } from './support/until';
@@ -79,34 +77,6 @@ describe('the node panel', () => {
 			'Wait for Completion',
 		]);
 		await editor.shoot('node-panel');
-	});
-});
-
-describe('the examples of everyday jobs', () => {
-	const names = [
-		...['product-photo-to-video', 'carousel-of-four', 'three-models-gallery'],
-		...['approve-before-posting', 'image-to-video', 'post-to-telegram', 'mcp-server', 'ai-agent'],
-		...['monthly-credits-report', 'batch-status-page'],
-	];
-
-	it('are all on one picture, and nothing is missing in them but the accounts of others', async () => {
-		const others = [
-			await stage.rest.saveCredential('Telegram', 'telegramApi', { accessToken: 'none' }),
-			await stage.rest.saveCredential('OpenAI', 'openAiApi', { apiKey: 'none' }),
-			await stage.rest.saveCredential('MCP', 'httpBearerAuth', { token: 'none' }),
-		];
-		const file = atAGlance(await Promise.all(names.map(readExample)));
-		const { id } = await stage.save(file, ...others);
-		await editor.page.setViewportSize({ width: 1900, height: 1400 });
-		await editor.openWorkflow(id);
-		const frames = editor.page.locator('[data-node-type="n8n-nodes-base.stickyNote"]');
-		await editor.part('zoom-to-fit').click();
-		// n8n moves the canvas for a moment.
-		await editor.shoot('examples-page');
-		await editor.shootForReadme('examples', await partWith(editor.page, frames));
-		expect(await frames.count()).toBe(names.length);
-		expect(await editor.part('node-issues').count()).toBe(0);
-		await editor.page.setViewportSize({ width: 1440, height: 900 });
 	});
 });
 

@@ -54,30 +54,6 @@ async function publish(name: string, settings: object = {}): Promise<Workflow> {
 	return workflow;
 }
 
-describe('product-photo-to-video', () => {
-	it('makes a photo and a vertical video from it for each product, beside the product’s own fields', async () => {
-		const execution = await play(stage, await readExample('product-photo-to-video'));
-		const photos = itemsOf(execution, 'Create Product Photos');
-		const videos = itemsOf(execution, 'Animate');
-		expect(videos.map(({ json }) => json.sku)).toEqual(['MUG-01', 'BAG-07']);
-		for (const [index, { json, binary }] of videos.entries()) {
-			const file = binary?.video;
-			if (!file) throw new Error('There is no file.');
-			expect(file.fileName).toBe(`${String(json.sku)}.mp4`);
-			// The photo stays beside the video.
-			expect(binary.data.fileName).toBe(`${String(json.sku)}.png`);
-			expect(json.generation).toEqual(photos[index].json.generation);
-			const bytes = await stage.executions.download(file);
-			expect(bytes.subarray(4, 8).toString('latin1')).toBe('ftyp');
-			const { id } = json.video as { id: string };
-			const photo = photos[index].json.generation as { url: string };
-			const { request, model } = stage.sandbox.books.find(id) ?? {};
-			expect([request?.image_url, model]).toEqual([photo.url, 'aurora-motion-1']);
-		}
-		expect(stage.sandbox.books.totals.created).toBe(4);
-	});
-});
-
 describe('carousel-of-four', () => {
 	it('returns one item with the four pictures and the caption, ready for one post', async () => {
 		const execution = await play(stage, await readExample('carousel-of-four'));

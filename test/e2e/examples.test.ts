@@ -7,27 +7,23 @@ import type { Workflow } from '../../tools/n8n/rest';
 import { DataTable } from './support/data-table';
 import { ObjectStorage } from '../../tools/stand-ins/object-storage';
 import { Stage } from './support/stage';
-import { Telegram } from '../../tools/stand-ins/telegram';
 
 const minutes = 60_000;
 
 let stage: Stage;
 let storage: ObjectStorage;
-let telegram: Telegram;
 /** Stays suspended while the other examples run. */
 let collected: Promise<Execution>;
 
 beforeAll(async () => {
 	stage = await Stage.share({ name: 'examples' });
 	storage = await ObjectStorage.open(`${stage.folder}/s3`, 'media');
-	telegram = await Telegram.open();
 	collected = collectLater();
 	collected.catch(() => undefined);
 });
 afterAll(async () => {
 	await stage?.close();
 	await storage?.close();
-	await telegram?.close();
 });
 
 /** Runs the example. Two clips take longer than the step waits before it suspends, and one fails at once. */
@@ -54,29 +50,12 @@ describe('scheduled-batch-to-s3', () => {
 	const files = ['1-harbor-dawn', '2-market-noon', '3-station-night'].map(
 		(name) => `pictures/${name}.png`,
 	);
-	let run: (trigger?: string, secret?: object) => Promise<Execution>;
-
-	beforeAll(async () => {
-		const withSecret = async (secret?: object) =>
-			await stage.rest.saveCredential('S3 account', 's3', { ...storage.credential, ...secret });
-		const example = await readExample('scheduled-batch-to-s3');
-		// Importing it again would create another workflow, with different keys.
-		const workflow = await stage.save(example, await withSecret());
-		run = async (trigger, secret) => {
-			await withSecret(secret);
-			return await playAgain(stage, workflow, { trigger });
-		};
-	});
-
-	/** Does what the user does to create a failed row again. */
-	async function clearStatus(name: string): Promise<void> {
-		await (await DataTable.of(stage.rest, 'picture-jobs')).change(name, { status: '' });
-	}
-
 	it('uploads the successful pictures under the IDs and names of their rows, byte for byte', async () => {
 		const action = { kind: 'fail', reason: 'Out of oranges' } as const;
 		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'market' }, action });
-		const execution = await run();
+		const credential = await stage.rest.saveCredential('S3 account', 's3', storage.credential);
+		const example = await readExample('scheduled-batch-to-s3');
+		const execution = await play(stage, example, { credentials: [credential] });
 
 		expect(await storage.names()).toEqual([files[0], files[2]]);
 		for (const [index, item] of itemsOf(execution, 'Create Pictures').entries()) {
@@ -97,25 +76,6 @@ describe('scheduled-batch-to-s3', () => {
 			file: null,
 		});
 		expect(problem.json.problem).toContain('Out of oranges');
-	});
-
-	it('leaves a row open that was refused or has no prompt, and says why', async () => {
-		await clearStatus('market-noon');
-		const refused = { kind: 'error', code: 'insufficient_credits' } as const;
-		stage.sandbox.faults.order({
-			on: 'create',
-			match: { promptIncludes: 'market' },
-			action: refused,
-		});
-		const table = await DataTable.of(stage.rest, 'picture-jobs');
-		await table.change('station-night', { status: '', prompt: '' });
-		const execution = await run();
-		expect(itemsOf(execution, 'Get Open Rows').map(({ json }) => json.name)).toEqual([
-			'market-noon',
-		]);
-		const [{ json }] = itemsOf(execution, 'Note Problem');
-		expect(json).toMatchObject({ name: 'market-noon', status: 'open', file: null });
-		expect(json.problem).toMatch(/credits/i);
 	});
 });
 
@@ -190,47 +150,6 @@ describe('low-balance-alarm', () => {
 			code: 'balance_below_minimum',
 			message: expect.stringContaining('499 credits left'),
 		});
-	});
-});
-
-describe('image-to-video', () => {
-	it('animates each picture from its own URL', async () => {
-		const execution = await play(stage, await readExample('image-to-video'));
-		const frames = itemsOf(execution, 'Draw First Frames');
-		const videos = itemsOf(execution, 'Animate');
-		expect(videos.map(({ binary }) => binary?.data.fileName)).toEqual([
-			'paper-boat.mp4',
-			'night-train.mp4',
-		]);
-		for (const [index, video] of videos.entries()) {
-			expect((await fileOf(video)).subarray(4, 8).toString()).toBe('ftyp');
-			const { request } = stage.sandbox.books.find(String(video.json.id)) ?? {};
-			expect(request?.image_url).toBe(frames[index].json.url);
-		}
-	});
-});
-
-describe('post-to-telegram', () => {
-	it('sends the picture itself, with its caption, to the chat', async () => {
-		const data = { accessToken: '123:test', baseUrl: telegram.url };
-		const credential = await stage.rest.saveCredential('Telegram account', 'telegramApi', data);
-		const example = await readExample('post-to-telegram');
-		const execution = await play(stage, example, { credentials: [credential] });
-
-		expect(telegram.calls).toHaveLength(1);
-		const [{ token, method, fields, files }] = telegram.calls;
-		expect([token, method]).toEqual(['123:test', 'sendPhoto']);
-		expect(fields).toMatchObject({
-			chat_id: '@your_channel',
-			caption: 'Picture of the day: the rooftop greenhouse',
-		});
-		const [picture] = itemsOf(execution, 'Create Picture');
-		expect(files.photo).toMatchObject({
-			name: picture.binary?.data.fileName,
-			type: 'image/png',
-		});
-		expect(files.photo.bytes.equals(await fileOf(picture))).toBe(true);
-		expect(itemsOf(execution, 'Send Photo')[0].json).toMatchObject({ ok: true });
 	});
 });
 

@@ -1,5 +1,5 @@
 /** Jest's sequencer: the files that take minutes, mostly waiting for n8n, start first, so that none runs alone at the end. */
-const long = ['crash', 'queue', 'suspend', 'sleeping-batch', 'start', 'browser', 'examples'];
+const long = ['crash', 'queue', 'sleeping-batch', 'start', 'browser', 'examples'];
 const rankOf = ({ path }) => {
 	const rank = long.findIndex((name) => path.endsWith(`/e2e/${name}.test.ts`));
 	return rank < 0 ? long.length : rank;

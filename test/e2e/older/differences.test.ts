@@ -1,44 +1,9 @@
-/** Checks where older releases of n8n behave differently: stored files, and a step that is set to suspend. */
-import type { FaultAction } from '../../../sandbox/faults';
-import { getBytes } from '../../../tools/http';
+/** Checks where older releases of n8n behave differently: a step that is set to suspend. */
 import { errorOf, itemsOf } from '../../../tools/n8n/executions';
 import type { Execution } from '../../../tools/n8n/executions';
 import { Stage } from '../support/stage';
 import { byHand, imageNode, promptsNamed, trigger } from '../support/workflows';
 import type { OwnNode } from '../support/workflows';
-
-const storages: Array<[string, Record<string, string>]> = [
-	['where the release keeps them by default', {}],
-	['in the file system', { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' }],
-];
-
-describe.each(storages)('files, %s', (_where, env) => {
-	let stage: Stage;
-
-	beforeAll(async () => {
-		const name = `files-${env.N8N_DEFAULT_BINARY_DATA_MODE ?? 'default'}`;
-		stage = await Stage.open({ name, env });
-	});
-	afterAll(async () => await stage?.close());
-	beforeEach(() => stage.sandbox.reset());
-
-	it.each<[string, FaultAction]>([
-		['breaks off', { kind: 'truncate', afterBytes: 500 }],
-		['breaks off without a length', { kind: 'truncate', afterBytes: 500, chunked: true }],
-		['is shorter than it said', { kind: 'wrongLength', by: 10 }],
-		['is refused, its URL being expired', { kind: 'expire' }],
-	])('are complete even when a download %s', async (_what, action) => {
-		stage.sandbox.faults.order({ on: 'download', times: 1, action });
-		const execution = await ran(stage, ['A boat'], imageNode());
-		expect([execution.status, errorOf(execution)]).toEqual(['success', '']);
-		const [{ json, binary }] = itemsOf(execution, 'Images');
-		if (!binary) throw new Error('The item has no file.');
-		const { data: served } = await getBytes(String(json.url));
-		expect((await stage.executions.download(binary.data)).equals(served)).toBe(true);
-		expect(stage.sandbox.books.totals.created).toBe(1);
-		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);
-	});
-});
 
 describe('Wait for Completion, set to suspend', () => {
 	const suspended: OwnNode = {

@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { INodeParameters } from 'n8n-workflow';
-import type { Execution } from '../../../tools/n8n/executions';
 import type { Sandbox } from '../../../sandbox/server';
 import type { Stage } from './stage';
 import { until } from './until';
@@ -15,12 +13,9 @@ export const generationSeconds = 100;
 const base = imageNode({ idempotencyKey: '={{ $json.prompt }}' });
 
 /** Returns a step that sleeps. */
-export function asleep(maxConcurrent: number, parameters: INodeParameters = {}): OwnNode {
+export function asleep(maxConcurrent: number): OwnNode {
 	const runOptions = { whileWaiting: 'suspend', maxConcurrent };
-	return {
-		...base,
-		parameters: small({ ...base.parameters, runOptions, ...parameters }),
-	};
+	return { ...base, parameters: small({ ...base.parameters, runOptions }) };
 }
 
 /**
@@ -55,10 +50,6 @@ export class SleepingBatches {
 	): Promise<Record<'id' | 'workflowId', string>> {
 		const workflow = await this.stage.save(byHand(name, prompts, ...nodes));
 		return { id: await this.stage.executions.run(workflow, trigger), workflowId: workflow.id };
-	}
-
-	async play(name: string, prompts: string[], node: OwnNode): Promise<Execution> {
-		return await this.stage.executions.ended((await this.begin(name, prompts, node)).id);
 	}
 
 	/** Returns the statuses of a workflow's executions, including its helper workflows. */

@@ -3,7 +3,6 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '../../../sandbox/server';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/server';
 import { installPackage } from '../../../tools/n8n/community-package';
@@ -116,13 +115,11 @@ export class Stage {
 	/**
 	 * Kills n8n and starts it again on its database, as after a crash.
 	 *
-	 * @param downMs how long n8n is down before it is started again
 	 * @returns the time of its end, in milliseconds since the Unix epoch
 	 */
-	async restart(downMs = 0): Promise<number> {
+	async restart(): Promise<number> {
 		await this.n8n.service.stop(0, 'SIGKILL');
 		const diedAt = Date.now();
-		await delay(downMs);
 		this.n8n = await this.run(startN8n, 'n8n', this.queue);
 		await this.signIn();
 		return diedAt;
@@ -226,10 +223,10 @@ export class Stage {
 }
 
 /** Returns the options for an n8n or a worker: its own data folder, which contains the packed package. */
-export async function n8nIn(
-	{ folder, data }: Pick<Stage, 'folder' | 'data'>,
+async function n8nIn(
+	{ folder, data }: Stage,
 	name: string,
-	env: Record<string, string> = {},
+	env: Record<string, string>,
 ): Promise<N8nOptions> {
 	const { installation, tarball, shared } = surroundings();
 	const userFolder = join(data, name);

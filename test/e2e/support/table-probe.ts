@@ -9,7 +9,6 @@ const { join } = require('node:path');
 const modules = join(process.env.N8N_USER_FOLDER, '.n8n', 'nodes', 'node_modules', '${packageName}', 'dist');
 const { dataTable } = require(join(modules, 'nodes', 'shared', 'record', 'data-table.js'));
 const { stepIn } = require(join(modules, 'nodes', 'shared', 'step.js'));
-const { TABLE_COLUMNS } = require(join(modules, 'client', 'jobs', 'row.js'));
 const generation = () => {
 	const [id, writer] = [randomUUID(), randomUUID()];
 	const prompt = 'A picture that was made some time ago, number ' + id;
@@ -18,11 +17,10 @@ const generation = () => {
 		status: 'completed', type: 'image', model: 'aurora-image-1', prompt, request: id, writer: writer + '/1+',
 	};
 };
-const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
 class TableProbe {
 	constructor() {
 		this.description = {
-			displayName: 'Table Probe', name: 'tableProbe', group: ['transform'], version: 1, description: 'Measures',
+			displayName: 'Table Probe', name: 'tableProbe', group: ['transform'], version: 1, description: 'Fills the journal',
 			defaults: { name: 'Table Probe' }, inputs: ['main'], outputs: ['main'],
 			properties: [{ displayName: 'Rows', name: 'rows', type: 'number', default: 0 }],
 		};
@@ -30,34 +28,16 @@ class TableProbe {
 	async execute() {
 		const table = await dataTable(stepIn(this));
 		const call = async (part) => await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
-		const fields = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, '']));
 		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
 			await call({ inserts: Array.from({ length: 1000 }, generation) });
 		}
-		const times = {};
-		const measure = async (name, run) => {
-			const started = performance.now();
-			await run();
-			(times[name] ??= []).push(performance.now() - started);
-		};
-		for (let round = 0; round < 7; round++) {
-			for (const count of [1, 10, 100]) {
-				const keys = Array.from({ length: count }, (_, index) => 'probe ' + round + ' ' + count + ' ' + index);
-				const rows = keys.map((key) => ({ ...fields, key, writer: key }));
-				const where = { match: 'any', conditions: keys.map((key) => ['writer', key]) };
-				await measure('claim ' + count, async () => await call({ inserts: rows }));
-				await measure('read ' + count, async () => await call({ keys }));
-				await measure('send ' + count, async () => await call({ changes: [{ where, set: { status: 'sent' } }] }));
-				await measure('remove ' + count, async () => await call({ changes: [{ where, set: null }] }));
-			}
-		}
-		return [[{ json: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, Math.round(median(list))])) }]];
+		return [[]];
 	}
 }
 module.exports = { TableProbe };
 `;
 
-/** Writes the measuring node into a folder for `N8N_CUSTOM_EXTENSIONS`. */
+/** Writes a node that fills the journal into a folder for `N8N_CUSTOM_EXTENSIONS`. */
 export async function buildProbe(folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, 'TableProbe.node.js'), source);
@@ -66,7 +46,7 @@ export async function buildProbe(folder: string): Promise<void> {
 /**
  * Returns a workflow that contains only the probe, named Probe.
  *
- * @param rows number of generation rows to add before the measurement
+ * @param rows number of generation rows to add, a multiple of 1,000
  */
 export function probeWorkflow(rows: number): WorkflowFile {
 	const node = (name: string, type: string, x: number, parameters = {}) => ({

@@ -1,5 +1,4 @@
 import { http } from '../../../tools/http';
-import type { WorkflowFile } from '../../../tools/n8n/rest';
 import type { Execution } from '../../../tools/n8n/executions';
 import type { Stage } from './stage';
 import { until } from './until';
@@ -15,14 +14,9 @@ export class Webhook {
 
 	/** Saves and publishes the workflow. */
 	static async open(stage: Stage, path: string, nodes: Step[], answer?: Answer): Promise<Webhook> {
-		return await Webhook.publish(stage, byWebhook(path, nodes, answer));
-	}
-
-	/** Saves and publishes a workflow of `byWebhook`. */
-	static async publish(stage: Stage, workflow: WorkflowFile): Promise<Webhook> {
-		const { id, versionId } = await stage.save(workflow);
+		const { id, versionId } = await stage.save(byWebhook(path, nodes, answer));
 		await stage.rest.send('POST', `/workflows/${id}/activate`, { versionId });
-		const webhook = new Webhook(stage, workflow.name);
+		const webhook = new Webhook(stage, path);
 		await webhook.listens();
 		return webhook;
 	}

@@ -69,19 +69,6 @@ export function byHand(name: string, prompts: string[], ...nodes: Step[]): Workf
 	};
 }
 
-/** Returns a manual workflow that sends one item with this JSON through the given nodes. */
-export function withItem(name: string, json: object, ...nodes: Step[]): WorkflowFile {
-	const set = { mode: 'raw', jsonOutput: JSON.stringify(json), options: {} };
-	return {
-		name,
-		...inLine([
-			node(trigger, 'n8n-nodes-base.manualTrigger', 1, {}),
-			node('Item', 'n8n-nodes-base.set', 3.4, set),
-			...nodes.map(nodeOf),
-		]),
-	};
-}
-
 /** The response of a webhook: the ID of the execution immediately, or its items at the end. */
 export type Answer = 'id' | 'items';
 
