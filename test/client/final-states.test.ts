@@ -1,7 +1,8 @@
+import { takeInlineFile } from '../../client/api/generation';
 import { answer, wireGeneration } from '../support/answers';
 import { keyed, runKeyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
-import { batch, errorIn, inShort, Step, waitingFor, withEarlyTimers } from '../support/step';
+import { batch, errorIn, inShort, Step, waitingFor, creating } from '../support/step';
 
 /** Creates a step whose generations end with this status, which the service's specification does not name. */
 function endingAs(status: string, error?: unknown): Step {
@@ -26,7 +27,7 @@ describe('a generation that ends with a status outside of the specification', ()
 		'timedOut',
 		' Expired ',
 	])('ends the wait as soon as it is seen: %s', async (status) => {
-		const step = endingAs(status);
+		const step = endingAs(status, { message: 'out of paint' });
 		const { outcomes } = await step.run(batch(1));
 		const error = errorIn(outcomes[0]);
 		expect(error).toMatchObject({
@@ -35,12 +36,8 @@ describe('a generation that ends with a status outside of the specification', ()
 			generation: { id: 'generation-1' },
 		});
 		expect(error.message).toContain(status.trim());
+		expect(error.message).toContain('out of paint');
 		expect(step.elapsed).toBeLessThan(20_000);
-	});
-
-	it('is an error with the reason of the service', async () => {
-		const { outcomes } = await endingAs('rejected', { message: 'out of paint' }).run(batch(1));
-		expect(errorIn(outcomes[0]).message).toContain('out of paint');
 	});
 
 	it('claims no refund, and is not created again, neither in the step nor in its next attempt', async () => {
@@ -54,13 +51,6 @@ describe('a generation that ends with a status outside of the specification', ()
 		expect(step.fake.creating).toHaveLength(1);
 	});
 
-	it('frees its slot for the next item', async () => {
-		const step = endingAs('cancelled');
-		step.fake.slots = 1;
-		const { outcomes } = await step.run(batch(3));
-		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((n) => `generation_ended generation-${n}`));
-	});
-
 	it('is an error of a step that does not wait, if the creating response says so', async () => {
 		const step = new Step();
 		step.fake.order('p0', (make) => {
@@ -69,16 +59,6 @@ describe('a generation that ends with a status outside of the specification', ()
 		});
 		const { outcomes } = await step.run(batch(1, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual(['generation_ended generation-1']);
-	});
-
-	it('is returned as it is if the creating response of a step that does not wait says that it failed', async () => {
-		const step = new Step();
-		step.fake.order('p0', (make) => {
-			make();
-			return answer(wireGeneration({ status: 'FAILED', error: 'no' }));
-		});
-		const { outcomes } = await step.run(batch(1, { wait: false }));
-		expect(outcomes.map(inShort)).toEqual(['failed generation-1']);
 	});
 
 	it('is an error of Wait for Completion, and is returned as it is by a single check', async () => {
@@ -161,43 +141,6 @@ describe('a completed generation without an output URL', () => {
 		expect(errorIn(outcomes[0])).toMatchObject({ code: 'output_missing' });
 	});
 
-	it('is checked twice more: a replica may lag behind', async () => {
-		const step = new Step();
-		const late = answer(wireGeneration(withoutUrl()));
-		step.fake.orderLooks(
-			() => undefined,
-			() => undefined,
-			() => undefined,
-			() => late,
-			() => late,
-		);
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		for (const jobs of [
-			[waitingFor('generation-1', 0, { wait: false })],
-			[waitingFor('generation-1'), waitingFor('generation-1', 1)],
-		]) {
-			step.fake.orderLooks(
-				() => late,
-				() => late,
-			);
-			const again = await step.runAgain(jobs);
-			expect(new Set(again.outcomes.map(inShort))).toEqual(new Set(['completed generation-1']));
-		}
-	});
-
-	it('is checked twice more if timers fire early: the same response does not count twice', async () => {
-		const step = withEarlyTimers(new Step());
-		await step.run(batch(1));
-		const late = answer(wireGeneration(withoutUrl()));
-		step.fake.orderLooks(
-			() => late,
-			() => late,
-		);
-		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
 	it('is an error and no timeout if the deadline comes first', async () => {
 		const step = new Step({ stopOnError: false });
 		step.fake.end = () => withoutUrl();
@@ -212,5 +155,39 @@ describe('an answer with several outputs', () => {
 		step.fake.end = () => ({ status: 'completed', outputs: 3 });
 		const { outcomes } = await step.run(batch(1));
 		expect(outcomes).toMatchObject([{ kind: 'done', leftOut: 2 }]);
+	});
+});
+
+const PNG = 'iVBORw0KGgo=';
+
+/** A service that returns the file in its last status response, and has no output URL then. */
+function inlineService(): Step {
+	const step = new Step();
+	step.fake.storage = () => ({ status: 404, oneByte: false });
+	step.fake.end = () => ({ status: 'completed', url: null, b64_json: PNG });
+	step.finish = async (_, generation) => {
+		return { generation, output: takeInlineFile(generation)?.toString('base64') ?? 'no file' };
+	};
+	return step;
+}
+
+describe('a generation that is completed with its file in the response', () => {
+	it.each(['auto', 'status', 'outputUrl'] as const)(
+		'is ready with readiness %s',
+		async (readiness) => {
+			const step = inlineService();
+			const { outcomes } = await step.run([creating('p0', 0, { readiness })]);
+			expect(outcomes).toMatchObject([{ kind: 'done', output: PNG, generation: { url: null } }]);
+		},
+	);
+
+	it('is ready in Wait for Completion, and in a single check', async () => {
+		const step = inlineService();
+		await step.run([creating('p0', 0, { wait: false })]);
+		for (const wait of [true, false]) {
+			await step.time.run(step.time.sleep(20_000));
+			const { outcomes } = await step.runAgain([waitingFor('generation-1', 0, { wait })]);
+			expect(outcomes).toMatchObject([{ kind: 'done', output: PNG }]);
+		}
 	});
 });

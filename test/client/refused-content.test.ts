@@ -92,15 +92,4 @@ describe('a failure that says that the content was refused', () => {
 			expect(step.fake.creating).toHaveLength(2);
 		},
 	);
-
-	it('is not sent again if a 429 carries its code', async () => {
-		const step = new Step({ stopOnError: false });
-		step.fake.order('p0', refused(429, 'content_policy_violation'));
-		const { outcomes } = await step.run(batch(1));
-		expect(errorIn(outcomes[0])).toMatchObject({
-			charge: 'none',
-			code: 'content_refused',
-			message: 'The service refused the content: The service is sorry',
-		});
-	});
 });

@@ -18,7 +18,7 @@ import {
 	type Saboteur,
 } from './simulation/sabotage';
 
-/** Does for `keyed.property.full.test.ts` what `saboteurs.full.test.ts` does for steps without keys: the table lies as well. */
+/** Does for schedules with keys what `saboteurs.full.test.ts` does for steps without keys: the table lies as well. */
 const SCHEDULES = 200;
 
 const isOpen = (row: Row) => !hasId(row) && row.status !== 'failed';
@@ -63,11 +63,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		naming((name) => `${name}-${Math.random()}`),
 	],
 	[
-		'the orders of all keys have one name',
-		/Orders of \d+ and \d+ have the same name/,
-		naming(() => 'order'),
-	],
-	[
 		'a compare-and-set always hits',
 		IS_PAID_TWICE,
 		changing((one) => {
@@ -94,15 +89,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 				},
 			};
 		},
-	],
-	[
-		'a row says long before its request that it was sent',
-		IS_CALLED_UNCERTAIN,
-		creating(async (send, _, { clock }) => {
-			await clock.sleep(3_000);
-			return await send();
-		}),
-		{ keys: [0], edits: [], tableFails: 0, executions: [{ ...calm, diesAfterMs: 2_500 }] },
 	],
 	[
 		'a row says that its generation has failed',
@@ -192,14 +178,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		},
 	],
 	[
-		'a clock runs ten times as fast',
-		IS_PAID_TWICE,
-		({ clock }) => {
-			const start = clock.now();
-			return { clock: { ...clock, now: () => start + 10 * (clock.now() - start) } };
-		},
-	],
-	[
 		'a compare-and-set never hits',
 		/record_unavailable/,
 		changing((one) => (one.where.conditions.length === 4 ? null : one)),
@@ -212,18 +190,6 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 				if (call.inserts.length === 0) return await table(call);
 				void clock.sleep(3_000).then(async () => await table(call).catch(() => null));
 				return call.inserts.map((row, id) => ({ ...row, id: id + 1_000, changedAt: clock.now() }));
-			},
-		}),
-	],
-	[
-		'a row is confirmed that does not exist',
-		IS_PAID_TWICE,
-		({ table, clock }) => ({
-			table: async (call) => {
-				const { inserts } = call;
-				const rows = await table({ ...call, inserts: inserts.filter((row) => hasId(row as Row)) });
-				const made = inserts.map((row, id) => ({ ...row, id: 1_000 + id, changedAt: clock.now() }));
-				return rows.length > 0 ? rows : made;
 			},
 		}),
 	],

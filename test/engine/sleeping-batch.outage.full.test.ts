@@ -5,7 +5,7 @@ import type { Run } from '../../tools/engine';
 import { sleepToEnd, wake, nextOf } from './asleep';
 import { items, openKeyedStage } from './keyed';
 
-/** Suspended batches while the service is down. `test/client/sleeping-batch.outage.full.test.ts` has more of them. */
+/** Suspended batches while the service is down. `test/client/sleeping-batch.test.ts` has more of them. */
 
 const { stage, created, execute, rows } = openKeyedStage();
 

@@ -29,12 +29,10 @@ export class MemoryTable {
 	/**
 	 * @param reusesIds true to reuse the id of the newest row after it is deleted, as SQLite does; false to assign ids
 	 *   before a row becomes visible, as PostgreSQL does
-	 * @param findsNull true if a condition with an empty string matches NULL
 	 */
 	constructor(
 		private readonly clock: Clock,
 		private readonly reusesIds = false,
-		private readonly findsNull = true,
 	) {}
 
 	/**
@@ -110,7 +108,7 @@ export class MemoryTable {
 		const tests = conditions.map(
 			([column, value]) =>
 				(row: Row) =>
-					(row[column] ?? (this.findsNull ? '' : null)) === value,
+					(row[column] ?? '') === value,
 		);
 		const fits = match === 'all' ? tests.every.bind(tests) : tests.some.bind(tests);
 		return this.rows.filter((row) => fits((test) => test(row)));

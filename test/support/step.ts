@@ -161,17 +161,3 @@ export class Step {
 		return await this.run(jobs);
 	}
 }
-
-/**
- * Lets every pause of a step end 1 ms early, as Node's timers sometimes do by the wall clock. No two readings are the
- * same, because time passes between them.
- */
-export function withEarlyTimers(step: Step): Step {
-	const { time } = step;
-	let readings = 0;
-	step.clock = {
-		now: () => time.now() + ++readings / 1024,
-		sleep: async (ms, signal) => await time.sleep(ms > 1 ? ms - 1 : ms, signal),
-	};
-	return step;
-}

@@ -62,12 +62,6 @@ describe('the six endpoints', () => {
 		expect(seen).toEqual([{ ...request, prompt, at: 0 }]);
 	});
 
-	it('return the generation', async () => {
-		const { time, service } = scripted(answer(wireGeneration({ id: 'x', status: 'processing' })));
-		const generation = await time.run(service.status('x', never));
-		expect(generation.item).toMatchObject({ id: 'x', status: 'processing' });
-	});
-
 	it('return the service’s entries unchanged', async () => {
 		const models = [{ id: 'a', brand_new: 1 }, { id: 'b' }];
 		const listed = scripted(answer({ object: 'list', data: models }));
@@ -75,17 +69,6 @@ describe('the six endpoints', () => {
 		const credits = scripted(answer({ object: 'credit_balance', balance: 7 }));
 		const balance = await credits.time.run(credits.service.balance());
 		expect(balance).toEqual({ object: 'credit_balance', balance: 7 });
-	});
-
-	it('return no models without an ID', async () => {
-		const data = [null, { id: 'a' }, 'b', { name: 'c' }, { id: 7 }];
-		const { time, service } = scripted(answer({ object: 'list', data }));
-		expect(await time.run(service.models('all'))).toEqual([{ id: 'a' }]);
-	});
-
-	it('return no models if the response lists none', async () => {
-		const { time, service } = scripted(answer({ object: 'list', data: [] }));
-		expect(await time.run(service.models('all'))).toEqual([]);
 	});
 
 	it('keep an id within one path segment', async () => {

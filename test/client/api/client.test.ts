@@ -2,40 +2,27 @@ import { CancelledError } from '../../../client/api/errors';
 import type { ServiceResponse } from '../../../client/ports';
 import type { ServiceClient } from '../../../client/api/client';
 import { uncertainCharge } from '../../../client/orders/order-errors';
-import { answer, networkError, noSlot, refusal, wireGeneration } from '../../support/answers';
+import { answer, networkError, refusal, wireGeneration } from '../../support/answers';
 import { IMAGE, NAME, readable, scripted, thrownBy } from '../../support/scripted-service';
 
 /** Transient, and certainly not charged. */
 const PASSING: Array<[string, ServiceResponse | Error]> = [
 	['500 server_error', refusal(500, 'server_error')],
-	['502 model_unavailable', refusal(502, 'model_unavailable')],
-	['503 service_unavailable', refusal(503, 'service_unavailable')],
 	['a 429 with an unknown code', refusal(429, 'too_fast')],
-	['a 429 of a proxy', { status: 429, body: '<html>' }],
 	['a refused connection', networkError('ECONNREFUSED', 'connect')],
-	['a name server that does not respond', networkError('EAI_AGAIN', 'getaddrinfo')],
 ];
 
 /** Transient, and possibly charged if the request creates. */
 const UNCERTAIN: Array<[string, ServiceResponse | Error]> = [
 	['a 502 of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
-	['an empty 504', { status: 504, body: '' }],
-	['a 5xx with an unknown code', refusal(500, 'brand_new')],
-	['a 408 of a proxy', { status: 408, body: '' }],
 	['a reset', networkError('ECONNRESET')],
 	['a timeout', networkError('ECONNABORTED')],
 ];
 
 /** Permanent. */
 const LASTING: Array<[string, ServiceResponse | Error]> = [
-	['400 invalid_request', refusal(400, 'invalid_request')],
 	['401 authentication_error', refusal(401, 'authentication_error')],
 	['402 insufficient_credits', refusal(402, 'insufficient_credits')],
-	['403 forbidden', refusal(403, 'forbidden')],
-	['404 model_not_found', refusal(404, 'model_not_found')],
-	['409 generation_in_progress', refusal(409, 'generation_in_progress')],
-	['413 payload_too_large', refusal(413, 'payload_too_large')],
-	['422 unsupported_parameter', refusal(422, 'unsupported_parameter')],
 	['429 CONNECTION_LIMIT_REACHED', refusal(429, 'CONNECTION_LIMIT_REACHED')],
 	['a redirect', { status: 302, body: '' }],
 	['a certificate that is not accepted', networkError('CERT_HAS_EXPIRED')],
@@ -107,24 +94,6 @@ describe('a creating request', () => {
 		expect(error).toMatchObject({ status: refused.status, charge: 'none', fatalForStep: true });
 	});
 
-	it('is rejected for its key by any 401, from the service or a proxy', async () => {
-		const { time, service } = scripted({ status: 401, body: '<html>Unauthorized</html>' });
-		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect(error).toMatchObject({ code: 'authentication_error', charge: 'none' });
-	});
-
-	it('is not retried if there is no free slot', async () => {
-		const { time, seen, service } = scripted(noSlot(10), answer(wireGeneration()));
-		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect([seen.length, error.retry]).toEqual([1, 'slot']);
-	});
-
-	it('has an unknown charge if its response cannot be read', async () => {
-		const { time, service } = scripted(answer({ status: 'pending' }));
-		const error = await time.run(thrownBy(service.create(IMAGE, NAME)));
-		expect(error).toMatchObject({ code: 'unreadable_answer', charge: 'unknown' });
-	});
-
 	it('is not sent once the signal has aborted', async () => {
 		const { time, stop, seen, service } = scripted(answer(wireGeneration()));
 		stop.abort();
@@ -169,22 +138,6 @@ describe('a reading request', () => {
 		});
 	});
 
-	it.each([...UNCERTAIN, ...UNREADABLE])(
-		'of a status never has a charge: %s',
-		async (_, failure) => {
-			const { time, stop, service } = scripted(failure);
-			const error = await time.run(thrownBy(service.status('x', stop.signal)));
-			expect(error.charge).toBe('none');
-		},
-	);
-
-	it('of a status that breaks because of a stop is canceled', async () => {
-		const { time, stop, service } = scripted(networkError('ECONNABORTED'));
-		const task = service.status('x', stop.signal);
-		stop.abort();
-		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
-	});
-
 	describe.each(reads.slice(1))('of %s', (_, read) => {
 		it.each<[string, ServiceResponse]>([
 			...UNREADABLE,
@@ -207,19 +160,5 @@ describe('a reading request', () => {
 		await time.run(time.sleep(15_000));
 		expect(await time.run(thrownBy(service.balance()))).toMatchObject({ fatalForStep: true });
 		expect(seen).toHaveLength(8);
-	});
-
-	it('is retried six times if the service has answered before', async () => {
-		const refused = networkError('ECONNREFUSED', 'connect');
-		const { time, seen, service } = scripted(answer({ balance: 1 }), refused);
-		await time.run(service.balance());
-		await time.run(thrownBy(service.balance()));
-		expect(seen).toHaveLength(8);
-	});
-
-	it('of an unknown generation is generation_not_found', async () => {
-		const { time, stop, service } = scripted(refusal(404, 'generation_not_found'));
-		const error = await time.run(thrownBy(service.status('x', stop.signal)));
-		expect(error).toMatchObject({ code: 'generation_not_found', status: 404 });
 	});
 });

@@ -1,133 +1,50 @@
-import fc from 'fast-check';
+import type { ServiceResponse } from '../../../client/ports';
+import { backoffDelay, decideRetry, type RetryDecision } from '../../../client/api/retry';
+import { errorFromConnection } from '../../../client/api/connection';
+import { errorFromResponse, type GenerationError } from '../../../client/api/errors';
+import { networkError, noSlot, refusal } from '../../support/answers';
 
-import { backoffDelay, withRetries } from '../../../client/api/retry';
-import { CancelledError, GenerationError } from '../../../client/api/errors';
-import { VirtualTime } from '../../support/virtual-time';
+const said = (status: number, code: string) => errorFromResponse(refusal(status, code), true);
+const foreign = (status: number, body: unknown = '<html>') =>
+	errorFromResponse({ status, body } as ServiceResponse, true);
+const broken = (code: string, syscall?: string) =>
+	errorFromConnection(networkError(code, syscall), true);
 
-const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const first = { retries: 0 };
+const asked = { retries: 0, mayResend: true };
 
-function failing(retry: 'never' | 'backoff' = 'backoff'): GenerationError {
-	return new GenerationError({ title: 'Failed', description: '', code: 'server_error', retry });
-}
-
-interface Trying {
-	/** The error of each failed request. */
-	error?: Error;
-	maxRetries?: number;
-}
-
-/** Runs a request that fails several times, and returns the times at which it was sent. */
-function trying(failures: number, { error = failing(), maxRetries }: Trying = {}) {
-	const time = new VirtualTime(0);
-	const stop = new AbortController();
-	const triedAt: number[] = [];
-	const task = withRetries(
-		async () => {
-			triedAt.push(time.now());
-			if (triedAt.length <= failures) throw error;
-			return 'done';
-		},
-		{
-			clock: time,
-			random: () => 0.5,
-			signal: stop.signal,
-			maxRetries,
+describe('after a failed creating request', () => {
+	it.each<[string, GenerationError, RetryDecision, RetryDecision?]>([
+		['no slot', errorFromResponse(noSlot(10), true), 'slot'],
+		['503 of the service', said(503, 'service_unavailable'), 'backoff'],
+		['a 429 from a proxy', foreign(429), 'backoff'],
+		['a refused connection', broken('ECONNREFUSED', 'connect'), 'backoff'],
+		['an unknown host name', broken('ENOTFOUND', 'getaddrinfo'), 'stop'],
+		['no credits', said(402, 'insufficient_credits'), 'stop'],
+		['a 403 from a proxy', foreign(403), 'stop'],
+		['a timeout', broken('ECONNABORTED'), 'stop', 'resend'],
+		['a 504 from a proxy', foreign(504), 'stop', 'resend'],
+	])(
+		'nothing is charged twice, unless the user accepts that after a lost response: %s',
+		(_, error, decision, ask = decision) => {
+			expect([decideRetry(error, first), decideRetry(error, asked)]).toEqual([decision, ask]);
+			expect(decideRetry(error.with({ charge: 'paid' }), asked)).toBe('stop');
 		},
 	);
-	return { time, stop, triedAt, task };
-}
 
-describe('the delay before a retry', () => {
-	it('is 1 to 30 s for any number of retries and any jitter', () => {
-		fc.assert(
-			fc.property(fc.nat(5000), anyRandom, (retries, jitter) => {
-				const delay = backoffDelay(retries, () => jitter);
-				expect(delay).toBeGreaterThanOrEqual(1000);
-				expect(delay).toBeLessThanOrEqual(30_000);
-			}),
-		);
+	it('there are at most six retries, and none after the timeout', () => {
+		const passing = said(503, 'service_unavailable');
+		expect(decideRetry(passing, { retries: 5 })).toBe('backoff');
+		expect(decideRetry(passing, { retries: 6 })).toBe('stop');
+		expect(decideRetry(passing, { retries: 99, maxRetries: Infinity })).toBe('backoff');
+		expect(decideRetry(passing, { ...asked, inTime: false })).toBe('stop');
+		expect(decideRetry(foreign(504), { ...asked, inTime: false })).toBe('stop');
 	});
 
-	it('begins at 1 s and is at most 30 s', () => {
-		expect(backoffDelay(0, () => 0)).toBe(1000);
-		expect(backoffDelay(100, () => 0.999_999)).toBeCloseTo(30_000, -2);
-	});
-
-	it('doubles until the maximum, and never decreases', () => {
-		fc.assert(
-			fc.property(fc.nat(50), anyRandom, (retries, jitter) => {
-				const [before, after] = [retries, retries + 1].map((n) => backoffDelay(n, () => jitter));
-				if (retries < 3) expect(after).toBeCloseTo(2 * before, 6);
-				else expect(after).toBeGreaterThanOrEqual(before);
-			}),
-		);
-	});
-
-	it('has jitter over its upper half, so that clients do not retry at the same time', () => {
-		for (const retries of [0, 1, 2, 3, 4, 9]) {
-			const least = backoffDelay(retries, () => 0);
-			expect(backoffDelay(retries, () => 0.25)).toBe(least * 1.25);
-			expect(backoffDelay(retries, () => 0.75)).toBe(least * 1.75);
-		}
-	});
-});
-
-describe('retrying', () => {
-	it('is not needed if the first request succeeds', async () => {
-		const { time, triedAt, task } = trying(0);
-		expect(await time.run(task)).toBe('done');
-		expect(triedAt).toEqual([0]);
-	});
-
-	it('waits longer after each failure until a request succeeds', async () => {
-		const { time, triedAt, task } = trying(4);
-		expect(await time.run(task)).toBe('done');
-		expect(triedAt).toEqual([0, 1500, 4500, 10_500, 22_500]);
-	});
-
-	it('ends after six retries with the last error', async () => {
-		const { time, triedAt, task } = trying(Infinity);
-		await expect(time.run(task)).rejects.toThrow('Failed');
-		expect(triedAt).toHaveLength(7);
-	});
-
-	it('ends sooner with a lower maximum', async () => {
-		const { time, triedAt, task } = trying(Infinity, { maxRetries: 1 });
-		await expect(time.run(task)).rejects.toThrow('Failed');
-		expect(triedAt).toHaveLength(2);
-	});
-
-	it('ends at once if every further request would also fail', async () => {
-		const error = failing().with({ fatalForStep: true });
-		const { time, triedAt, task } = trying(Infinity, { error });
-		await expect(time.run(task)).rejects.toBe(error);
-		expect(triedAt).toEqual([0]);
-	});
-
-	it('ends at once when the signal aborts, and sends nothing afterwards', async () => {
-		const { time, stop, triedAt, task } = trying(Infinity);
-		time.at(2000, () => stop.abort());
-		await expect(time.run(task)).rejects.toBeInstanceOf(CancelledError);
-		expect(triedAt).toEqual([0, 1500]);
-		expect(time.now()).toBe(2000);
-	});
-
-	it.each([
-		['a request that is not safe to retry', failing('never')],
-		['an unexpected error', new TypeError('A mistake of ours')],
-	])('does not happen after %s', async (_, error) => {
-		const { time, triedAt, task } = trying(Infinity, { error });
-		await expect(time.run(task)).rejects.toBe(error);
-		expect(triedAt).toEqual([0]);
-	});
-
-	it('is always bounded', async () => {
-		await fc.assert(
-			fc.asyncProperty(fc.nat(12), fc.nat(6), async (failures, maxRetries) => {
-				const { time, triedAt, task } = trying(failures, { maxRetries });
-				await time.run(task).catch(() => undefined);
-				expect(triedAt).toHaveLength(Math.min(failures, maxRetries) + 1);
-			}),
-		);
+	it('the pause doubles from 1 s up to 30 s, with jitter', () => {
+		expect([0, 1, 2, 3, 99].map((retries) => backoffDelay(retries, () => 0))).toEqual([
+			...[1_000, 2_000, 4_000, 8_000, 15_000],
+		]);
+		expect(backoffDelay(99, () => 0.999_999)).toBeCloseTo(30_000, -2);
 	});
 });

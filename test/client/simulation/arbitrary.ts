@@ -2,8 +2,6 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { earlyBreakages, gatekeeperAnswers, gatewayAnswers, midwayBreakages } from './faults';
 import { storageNames } from './storages';
-import { tellSchedule } from './story';
-import { undisturbed } from './schedule';
 import type {
 	Answer,
 	Cancel,
@@ -203,21 +201,5 @@ const basics = {
 	seed: fc.nat({ max: 1_000_000 }),
 };
 
-/** Printed in words when fast-check reports a counterexample. */
-function told(schedule: Schedule): Schedule {
-	return Object.defineProperty(schedule, fc.toStringMethod, {
-		value: () => `\n${tellSchedule(schedule)}\n`,
-	});
-}
-
 /** Any schedule of events. */
-export const anySchedule: Arbitrary<Schedule> = fc.record({ ...basics, tries }).map(told);
-
-/** Schedules without failures: slots may be scarce, and the step may be run again. */
-export const calmSchedule: Arbitrary<Schedule> = fc
-	.record({ ...basics, settings, again: upTo(1) })
-	.map(({ settings: drawn, again, ...rest }) => {
-		const unlimited = { maxNewGenerations: null, maxCredits: null, minimumBalance: null };
-		const calm = { settings: { ...drawn, ...unlimited, timeoutSeconds: 7200 }, ...undisturbed };
-		return told({ ...rest, tries: again === 1 ? [calm, calm] : [calm] });
-	});
+export const anySchedule: Arbitrary<Schedule> = fc.record({ ...basics, tries });

@@ -2,7 +2,7 @@ import type { Answer } from './schedule';
 import type { World } from './world';
 
 /** Status checks of one generation that may follow another within the poll interval: they confirm a probe. */
-export const MOST_CONFIRMING = 4;
+const MOST_CONFIRMING = 4;
 
 type Kind = 'create' | 'look';
 

@@ -8,7 +8,6 @@ import type { PipelineResult } from '../../../client/step/pipeline';
 import type { Kept } from './step';
 import type { Try } from './schedule';
 import { nameOf, type Charge, type World } from './world';
-import { MOST_CONFIRMING } from './judge-pace';
 import type { Traffic } from './traffic';
 import type { Transport } from './transport';
 
@@ -121,12 +120,6 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 	const inFlight = mostAtOnce(traffic);
 	if (inFlight > maxConcurrent) {
 		world.blame(`${inFlight} generations in flight, ${maxConcurrent} allowed`);
-	}
-	const intervalMs = world.schedule.pollSeconds * 1000;
-	for (const [item, { looks, watchedFrom, watchedTo }] of transport.traffic) {
-		const allowed =
-			Math.ceil(Math.max(0, watchedTo - watchedFrom) / intervalMs) + 1 + MOST_CONFIRMING;
-		if (looks > allowed) world.blame(`Item ${item}: ${looks} looks where ${allowed} would do`);
 	}
 	const timeoutMs = plan.settings.timeoutSeconds * 1000;
 	for (const [item, { since, until }] of transport.traffic) {

@@ -1,7 +1,6 @@
 import type { CreateJob } from '../../../client/jobs/job';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
-import type { TableCall } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
 import { runPipeline, type PipelineResult } from '../../../client/step/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
@@ -12,7 +11,7 @@ import { breakages } from './faults';
 import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
-import { besideVideos, ownerIn, tableOf } from './keyed-table';
+import { tableOf } from './keyed-table';
 import type { Planned } from './keyed-schedule';
 import { sabotaged, type StepPorts } from './sabotage';
 
@@ -59,7 +58,7 @@ export class KeyedExecution {
 		const { world, planned, process } = this;
 		const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause } = planned;
 		const startedAt = world.time.now();
-		world.note('start', `${this.writer} starts`);
+		world.tell(`${this.writer} starts`);
 		if (diesAfterMs !== null) world.time.at(startedAt + diesAfterMs, () => this.kill());
 		if (pause && pause.afterMs !== null) {
 			world.time.at(startedAt + pause.afterMs, () => this.pause(pause.ms));
@@ -72,36 +71,28 @@ export class KeyedExecution {
 		});
 		const ran = await Promise.race([this.runCalls(), process.death]);
 		ended = true;
-		world.longestMs = Math.max(world.longestMs, world.time.now() - startedAt);
 		return ran;
 	}
 
 	private kill(): void {
 		const { world } = this;
-		world.note('kill', `${this.writer} is killed`);
+		world.tell(`${this.writer} is killed`);
 		world.deaths++;
 		this.process.kill();
-		for (const key of world.mayHaveLeft(`${this.writer}.`, this.mayEnd)) world.unsure.add(key);
+		for (const key of world.keysSentBy(`${this.writer}.`)) world.unsure.add(key);
 	}
 
 	private pause(ms: number): void {
 		const { world } = this;
-		world.note('pause', `${this.writer} is paused for ${ms} ms`);
+		world.tell(`${this.writer} is paused for ${ms} ms`);
 		world.pauses++;
 		this.process.pause(ms);
-		world.claims.delay(ms, `${this.writer}.`);
 		if (ms < LONG_PAUSE_MS) return;
-		for (const key of world.mayHaveLeft(`${this.writer}.`, this.mayEnd)) world.doubtful.add(key);
-	}
-
-	private get mayEnd(): boolean {
-		const { brokenDownloads, lost, schedule } = this.world;
-		const mayFail = brokenDownloads + lost + schedule.fails + schedule.refused > 0;
-		return this.stop.signal.aborted || (this.planned.stopOnError && mayFail);
+		for (const key of world.keysSentBy(`${this.writer}.`)) world.doubtful.add(key);
 	}
 
 	private timeOut(): void {
-		this.world.note('timeout', `the workflow of ${this.writer} times out`);
+		this.world.tell(`the workflow of ${this.writer} times out`);
 		this.world.timeouts++;
 		this.stop.abort();
 		this.timeout.abort();
@@ -126,16 +117,16 @@ export class KeyedExecution {
 		for (let tried = 0; tried < this.planned.tries && !this.stop.signal.aborted; tried++) {
 			ran = await this.runNode(entries, runIndex).catch((error: unknown) => {
 				if (!(error instanceof GenerationError && error.code === 'record_unavailable')) throw error;
-				if (world.keys.some((key) => this.mayLackTheTable(key))) return null;
+				if (world.keys.length > 0 && this.mayLackTheTable) return null;
 				throw world.failure(`No record, although the table is well: ${error.description}`);
 			});
 		}
 		return ran;
 	}
 
-	private mayLackTheTable(key: number): boolean {
-		const { schedule, calm, stuck } = this.world;
-		return this.stop.signal.aborted || (schedule.tableFails > 0 && !calm) || stuck.has(key);
+	private get mayLackTheTable(): boolean {
+		const { schedule, calm } = this.world;
+		return this.stop.signal.aborted || (schedule.tableFails > 0 && !calm);
 	}
 
 	/** True if its process was frozen for so long that an item may time out before it notices that a writer is dead. */
@@ -153,12 +144,10 @@ export class KeyedExecution {
 		else this.pause(pause.ms);
 	}
 
-	private called(call: TableCall): () => void {
+	private called(): void {
 		const { world, planned } = this;
 		const most = ++this.calls / world.schedule.keys.length / planned.tries;
-		world.mostCalls = Math.max(world.mostCalls, most);
 		if (most > MOST_CALLS) world.blame(`${this.writer} asks the table again and again`);
-		return world.claims.calls(`${this.writer}.`, call);
 	}
 
 	private async runNode(entries: StoredOrders, runIndex: number): Promise<Ran> {
@@ -168,7 +157,7 @@ export class KeyedExecution {
 		const ports = { clock, random: world.random, signal };
 		// Each try writes under its own name.
 		const writer = `${this.writer}.${++this.tries}`;
-		const scope = { ...ownerIn(world.schedule), executionId: this.writer, writer };
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: this.writer, writer };
 		const inner = new Journal(step.stored, runIndex, this.writer);
 		const journal = new TableJournal(inner, scope, { ...ports, table: step.table });
 		try {
@@ -201,13 +190,12 @@ export class KeyedExecution {
 	private portsOf(stored: StoredOrders, runIndex: number): StepPorts {
 		const { world, process, planned } = this;
 		const { random, schedule } = world;
-		const reached = tableOf(world, process, {
+		const table = tableOf(world, process, {
 			cancel: this.stop.signal,
 			timeout: this.timeout.signal,
-			called: (call) => this.called(call),
+			called: () => this.called(),
 			sent: () => this.sent(),
 		});
-		const owner = ownerIn(schedule);
 		const ports: StepPorts = {
 			jobs: schedule.keys.map((_, itemIndex) => this.jobOf(itemIndex, runIndex)),
 			settings: {
@@ -221,7 +209,7 @@ export class KeyedExecution {
 			probe: async () => await Promise.reject(new Error('not asked')),
 			slots: new SlotPool({ clock: process.clock, random }),
 			stored,
-			table: owner.type === undefined ? reached : besideVideos(reached, owner.nodeId),
+			table,
 			output: (outcomes) => outcomes,
 		};
 		return sabotaged(ports, world.sabotage);
@@ -231,9 +219,9 @@ export class KeyedExecution {
 	private judgeEnd(writer: string): void {
 		const { world, stop } = this;
 		if (stop.signal.aborted) return;
-		const left = world.claims
-			.keys(`${writer}/`)
-			.find((key) => !world.isUncertain(key) && !world.copied.has(key) && !world.stuck.has(key));
+		const left = world
+			.keysSentBy(`${writer}/`)
+			.find((key) => !world.isUncertain(key) && !world.copied.has(key));
 		if (left !== undefined) world.blame(`${writer} leaves key ${left} as sent`);
 	}
 
@@ -259,7 +247,7 @@ export class KeyedExecution {
 			if (code === 'unexpected_error') blame(error);
 			if (code === 'uncertain_charge' && !world.isUncertain(key)) blame(error);
 			if (code === 'generation_not_found' && !world.misled.has(key)) blame(error);
-			const excused = this.mayLackTheTable(key) || this.sleptThroughItsTimeout;
+			const excused = this.mayLackTheTable || this.sleptThroughItsTimeout;
 			if (code === 'record_unavailable' && !(hasKey && excused)) blame(error);
 		});
 	}
@@ -284,7 +272,6 @@ export class KeyedExecution {
 		const { world, process } = this;
 		const { lost, refused } = world.schedule;
 		if (this.stop.signal.aborted) world.blame('Something is sent after the stop');
-		if (request.method === 'POST') world.claims.leaves(`${this.writer}.`, keyIn(request.body));
 		// A sent request arrives, even if the process dies.
 		await world.time.sleep(world.random() * 100);
 		if (request.method === 'GET') {

@@ -4,19 +4,10 @@ import fc, { type Arbitrary } from 'fast-check';
 const deeds = [
 	'delete',
 	'copy',
-	/** n8n's own export and import leave NULL where a cell was empty. */
-	'export and import',
-	'empty everything',
-	'empty the key',
-	'empty the id',
-	'empty the writer',
-	'empty the status',
 	/** The edit that the error of an uncertain charge recommends. */
 	'write the id',
 	'write an id that does not exist',
-	'write another writer',
 	'write the status failed',
-	'write an unknown status',
 ] as const;
 
 export type Deed = (typeof deeds)[number];
@@ -33,8 +24,6 @@ export interface KeyedSchedule {
 	seconds: number;
 	/** Whether the table reuses the id of a deleted row for the next one, as SQLite does. */
 	reusesIds: boolean;
-	/** Whether a condition with an empty string matches cells that are NULL. */
-	findsNull: boolean;
 	/** Maximum latency of a table call, and how likely it fails. */
 	tableMs: number;
 	tableFails: number;
@@ -155,7 +144,6 @@ const drawn = fc.record({
 	concurrency: fc.integer({ min: 1, max: 8 }),
 	seconds: fc.integer({ min: 1, max: 12 }),
 	reusesIds: fc.boolean(),
-	findsNull: fc.constantFrom(true, true, true, false),
 	tableMs: fc.constantFrom(1, 50, 400),
 	tableFails: fc.constantFrom(0, 0, 0.05, 0.3),
 	answerMs: fc.constantFrom(100, 100, 75_000),

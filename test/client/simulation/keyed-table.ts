@@ -1,15 +1,8 @@
 import { toResult } from '../../../client/async';
 import type { Row } from '../../../client/jobs/row';
-import {
-	newRow,
-	UnansweredError,
-	type CallTable,
-	type TableCall,
-	type TableScope,
-} from '../../../client/orders/table';
+import { UnansweredError, type CallTable } from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
-import type { KeyedSchedule } from './keyed-schedule';
 import type { KeyedWorld } from './keyed-world';
 
 /** The calls of one execution. */
@@ -18,8 +11,8 @@ interface Calls {
 	cancel: AbortSignal;
 	/** The workflow's timeout alone: n8n ends the calls in flight, which are carried out at once or never. */
 	timeout: AbortSignal;
-	/** Called before each call. Returns what to call once the execution has its answer. */
-	called: (call: TableCall) => () => void;
+	/** Called before each call. */
+	called: () => void;
 	/** Called when a row says that its request is sent, before the execution learns that. */
 	sent: () => void;
 }
@@ -38,7 +31,7 @@ export function tableOf(
 		return timeout.aborted ? fate : { ...fate, cut: timeout, isDropped: world.random() < 0.5 };
 	});
 	return async (call) => {
-		const answered = called(call);
+		called();
 		const run = async (): Promise<Row[]> => {
 			const rows = await table(call);
 			judgeRows(world);
@@ -46,7 +39,6 @@ export function tableOf(
 			const isSent = changes.some(({ set }) => set?.execution_id && set.status === 'sent');
 			if (inserts.length > 0 || isSent) sent();
 			await process.running();
-			answered();
 			return rows;
 		};
 		const ran = timeout.aborted ? null : await toResult(run);
@@ -79,21 +71,4 @@ function tableFate(world: KeyedWorld): TableFate {
 	// The table may have carried out the call anyway: the result for these keys is unknown.
 	for (const key of world.keys) world.unsure.add(key);
 	return { ...times, fails: world.random() < 0.5 ? 'before' : 'after' };
-}
-
-/** What the rows of a schedule belong to: in every other one, a key scope that nodes of another type share. */
-export function ownerIn({ seed }: Pick<KeyedSchedule, 'seed'>): RowOwner {
-	if (seed % 2 === 0) return { workflowId: 'w', nodeId: 'n' };
-	return { workflowId: '', nodeId: 'scope:posters', type: 'image' };
-}
-
-type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
-
-/** The table, with a finished video of the same key scope for every key. An image must never reuse it. */
-export function besideVideos(table: CallTable, nodeId: string): CallTable {
-	const videoOf = (key: string): Row => ({
-		...newRow({ workflowId: '', nodeId, executionId: 'another' }, key),
-		...{ id: -1, type: 'video', status: 'completed', generation_id: 'a video', changedAt: 0 },
-	});
-	return async (call) => [...call.keys.map(videoOf), ...(await table(call))];
 }

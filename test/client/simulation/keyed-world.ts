@@ -4,7 +4,6 @@ import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { brokenDownload } from './faults';
-import { Claims } from './keyed-claims';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 import { unharmed, type Sabotage } from './sabotage';
@@ -24,16 +23,6 @@ export function keyIn(body: unknown): number {
 	return (body as ReturnType<typeof bodyOf>)[KEY];
 }
 
-export type Fault = 'start' | 'kill' | 'pause' | 'timeout' | 'sleep' | 'edit';
-/** What a row says about its request. */
-export type RowState = 'sent' | 'created';
-
-/** The rows of the table at the moment of a fault, or when an execution starts. */
-export interface Moment {
-	what: Fault;
-	rows: RowState[];
-}
-
 /** State that is shared by all executions: the time, the service and its records, and the table. */
 export class KeyedWorld {
 	readonly time = new VirtualTime();
@@ -44,14 +33,10 @@ export class KeyedWorld {
 	readonly keys: number[];
 	/** Keys with a request whose result may be unknown. */
 	readonly unsure = new Set<number>();
-	/** The rows that say that a request is sent. */
-	readonly claims: Claims;
 	/** Keys whose request was sent by a paused process: others cannot know its result until the process resumes. */
 	readonly doubtful = new Set<number>();
 	/** Keys for which the user has written an id that does not exist. */
 	readonly misled = new Set<number>();
-	/** Keys with empty cells that the table does not match. */
-	readonly stuck = new Set<number>();
 	/** Keys of which the user has freed a row. */
 	readonly freed = new Set<number>();
 	/** Keys of which the user has copied a row. */
@@ -77,16 +62,11 @@ export class KeyedWorld {
 	private readonly names = new Names();
 	/** The key that each generation was created for, by its id. */
 	private readonly keyOf = new Map<string, number>();
-	/** The most table calls of an execution for each of its keys and tries, and its longest duration. */
-	mostCalls = 0;
-	longestMs = 0;
 	private end: () => void = () => undefined;
 	/** Resolves when a promise is broken. */
 	readonly broken = new Promise<null>((resolve) => (this.end = () => resolve(null)));
 	private readonly replaced = new Set<string>();
 	private violation: Error | null = null;
-	/** What happened when, to check that a fault still strikes where it once broke a promise. */
-	readonly moments: Moment[] = [];
 	private readonly trace: string[] = [];
 	private readonly authorization: string;
 
@@ -97,8 +77,7 @@ export class KeyedWorld {
 		this.random = seededRandom(schedule.seed);
 		this.keys = schedule.keys.filter((key) => key !== null);
 		const clock = clockAhead(this.time, schedule.databaseOffMs);
-		this.table = new MemoryTable(clock, schedule.reusesIds, schedule.findsNull);
-		this.claims = new Claims(this.time, this.table);
+		this.table = new MemoryTable(clock, schedule.reusesIds);
 		this.service = new GenerationService({
 			clock: this.time,
 			generationSeconds: schedule.seconds,
@@ -166,9 +145,17 @@ export class KeyedWorld {
 		return this.unsure.has(key) || this.doubtful.has(key);
 	}
 
-	/** Generations of items without a key. */
-	get unkeyed(): number {
-		return [...this.keyOf.values()].filter((key) => !this.keys.includes(key)).length;
+	/** What happened, to check that a schedule was not free of failures. */
+	get counts(): Record<string, number> {
+		const { executions, deaths, timeouts, pauses, deeds, lost, brokenDownloads, secondCalls } =
+			this;
+		const { created, failed } = this.service.books.totals;
+		const unkeyed = [...this.keyOf.values()].filter((key) => !this.keys.includes(key)).length;
+		return {
+			...{ executions, deaths, timeouts, pauses, deeds, secondCalls, brokenDownloads },
+			...{ requests: this.service.requests.all.length, generations: created, unkeyed, lost },
+			refunded: failed,
+		};
 	}
 
 	/** Whether every request and every table call was answered. */
@@ -199,21 +186,16 @@ export class KeyedWorld {
 		return this.live(key).filter((id) => ids.includes(id) && Number(recordedAt.get(id)) <= since);
 	}
 
-	/** Keys whose request a writer may have sent, or is about to. A user who edits the table may have hidden its rivals. */
-	mayHaveLeft(writer: string, mayEnd: boolean): number[] {
-		const { claims, deeds } = this;
-		return deeds > 0 ? claims.keys(writer) : claims.keysThatMayHaveLeft(writer, mayEnd);
+	/** Keys whose rows say that a writer sends their request. */
+	keysSentBy(writer: string): number[] {
+		return this.table.rows
+			.filter((row) => row.writer.startsWith(writer) && row.status.startsWith('sent'))
+			.filter((row) => row.key && !row.generation_id)
+			.map(({ key }) => Number(key));
 	}
 
 	tell(line: string): void {
 		this.trace.push(`${(this.time.now() % 1e7) / 1000} s  ${line}`);
-	}
-
-	/** Tells of a fault, or of an execution that starts, and what the table says at that moment. */
-	note(what: Fault, line: string): void {
-		this.tell(line);
-		const rows = this.table.rows.map(({ generation_id: id }) => (id ? 'created' : 'sent'));
-		this.moments.push({ what, rows });
 	}
 
 	/** Notes that a promise was broken. An exception within a request would be taken for a connection error. */

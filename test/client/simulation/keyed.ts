@@ -22,10 +22,9 @@ export async function playKeyed(schedule: KeyedSchedule, sabotage?: Sabotage): P
 	const { sleep } = schedule;
 	if (sleep) {
 		time.at(time.now() + sleep.atMs, () => {
-			world.note('sleep', `the machine sleeps for ${sleep.ms} ms`);
+			world.tell(`the machine sleeps for ${sleep.ms} ms`);
 			world.pauses++;
 			world.machine.wakesAt = time.now() + sleep.ms;
-			world.claims.delay(sleep.ms);
 		});
 	}
 	await time.run(Promise.race([Promise.all(all), world.broken]));
@@ -45,7 +44,6 @@ export async function playKeyed(schedule: KeyedSchedule, sabotage?: Sabotage): P
 function judge(world: KeyedWorld, execution: KeyedExecution, ran: Ran | null): void {
 	const { onUncertainCharge } = execution.planned;
 	world.assertKept();
-	if (ran === null && world.stuck.size > 0) return;
 	if (ran === null) throw world.failure('A calm execution did not end');
 	const idOf = new Map<number, string>();
 	ran.outcomes.forEach((outcome, item) => {
@@ -64,7 +62,6 @@ function judge(world: KeyedWorld, execution: KeyedExecution, ran: Ran | null): v
 		if (outcome.kind === 'stopped') return blame('stopped in calm weather');
 		const { code } = outcome.error;
 		if (code === 'generation_not_found' && world.misled.has(key)) return;
-		if (code === 'record_unavailable' && world.stuck.has(key)) return;
 		if (code !== 'uncertain_charge') {
 			return blame(`${outcome.error.code}: ${outcome.error.message}`);
 		}
@@ -77,7 +74,7 @@ function judge(world: KeyedWorld, execution: KeyedExecution, ran: Ran | null): v
 /** Checks that there is one row per generation, and no other rows. */
 function judgeRows(world: KeyedWorld): void {
 	for (const key of new Set(world.keys)) {
-		if (world.copied.has(key) || world.stuck.size > 0) continue;
+		if (world.copied.has(key)) continue;
 		const rows = world.table.rows.filter(
 			(row) => row.key === String(key) && row.status !== 'failed',
 		);

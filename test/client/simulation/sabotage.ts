@@ -13,7 +13,7 @@ import type {
 	ServiceRequest,
 	ServiceResponse,
 } from '../../../client/ports';
-import { breakages, type Breakage } from './faults';
+import { breakages } from './faults';
 
 /** Everything through which a simulated step reaches its world. */
 export interface StepPorts {
@@ -70,12 +70,12 @@ export function answering(change: (response: ServiceResponse) => ServiceResponse
 }
 
 /** Believes that a connection that broke with this code was never made. */
-export function believing(code: string, how: Breakage = 'portClosed'): Sabotage {
+export function believing(code: string): Sabotage {
 	return creating(async (send) => {
 		try {
 			return await send();
 		} catch (error) {
-			throw codeOf(error) === code ? breakages[how]() : error;
+			throw codeOf(error) === code ? breakages.portClosed() : error;
 		}
 	});
 }

@@ -13,10 +13,6 @@ export interface Traffic {
 	creates: number;
 	/** Generations that were seen to fail. */
 	failures: number;
-	/** Status checks with a response, and the times of the first and the last. */
-	looks: number;
-	watchedFrom: number;
-	watchedTo: number;
 	/** When the wait started, and when the last status check received a response or was abandoned. */
 	since: number;
 	until: number;
@@ -29,10 +25,7 @@ export function newTraffic(event: number): Traffic {
 		last: event,
 		over: null,
 		creates: 0,
-		looks: 0,
 		failures: 0,
-		watchedFrom: Infinity,
-		watchedTo: 0,
 		since: Infinity,
 		until: 0,
 	};

@@ -2,7 +2,6 @@ import { aborted, mayHavePassed, timedOut } from './faults';
 import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
 import { PaceJudge } from './judge-pace';
 import { SpendingJudge } from './judge-spending';
-import { tellAnswer } from './story';
 import { nameOf, type Charge, type World } from './world';
 import type { ProbeUrl, SendRequest, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { storages, type Storage } from './storages';
@@ -167,7 +166,7 @@ export class Transport {
 	): ServiceResponse {
 		const response = answerOf(answer, own);
 		this.pace.answered('create', answer);
-		this.world.tell(() => `item ${item}  POST: ${response.status} ${tellAnswer(answer)}`);
+		this.world.tell(() => `item ${item}  POST: ${response.status} ${JSON.stringify(answer)}`);
 		if (closesForAll(answer)) {
 			this.closedAt = Math.min(this.closedAt, this.world.time.now());
 		}
@@ -175,10 +174,7 @@ export class Transport {
 		if (charge && answer.kind === 'own') {
 			this.made++;
 			const traffic = this.traffic.get(item) as Traffic;
-			// Status checks of a generation that failed before do not count.
-			traffic.looks = 0;
-			traffic.watchedTo = this.world.time.now();
-			traffic.watchedFrom = traffic.since = traffic.until = traffic.watchedTo;
+			traffic.since = traffic.until = this.world.time.now();
 			this.world.known(charge);
 		}
 		if (answer.kind === 'foreign' && mayHavePassed(answer.name)) this.lost(item);
@@ -231,9 +227,6 @@ export class Transport {
 			world.tell(() => `item ${item}  GET: ${response.status} ${status}`);
 			if (fate.answer.kind === 'own') {
 				if (!['pending', 'processing', ''].includes(status)) this.pace.ended();
-				traffic.looks++;
-				traffic.watchedFrom = Math.min(traffic.watchedFrom, sentAt);
-				traffic.watchedTo = world.time.now();
 				// A failed generation of an earlier try is created again.
 				if (status === 'failed' && traffic.creates > 0) this.failedOnce(traffic);
 				// It is not refunded, so that it is never created again.

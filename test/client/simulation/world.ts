@@ -113,6 +113,15 @@ export class World {
 		return this.service.accounts.account(account).balance;
 	}
 
+	/** What happened, to check that a schedule was not free of failures. */
+	get counts(): Record<string, number> {
+		const { tries, stops, charges, service } = this;
+		const lost = charges.filter(({ known }) => !known).length;
+		const refunded = charges.length - this.live().length;
+		const requests = service.requests.all.length;
+		return { tries, stops, requests, generations: charges.length, lost, refunded };
+	}
+
 	/** Lets others take this many of the account's slots. */
 	occupy(slots: number): void {
 		this.service.occupy(account, slots);

@@ -1,7 +1,4 @@
-import { refusal } from '../../support/answers';
 import { answerLost, refused } from '../../support/fake-service';
-import { keyed, runKeyed } from '../../support/keyed-step';
-import { MemoryTable } from '../../support/memory-table';
 import { batch, creating, errorIn, inShort, Step, type CreateChanges } from '../../support/step';
 
 /** Creates a step whose first generations fail. */
@@ -31,14 +28,6 @@ describe('a failed generation', () => {
 		expect(new Set(namesSent(step)).size).toBe(3);
 	});
 
-	it('is counted once as created again, although two items have its idempotency key', async () => {
-		const step = failing(1);
-		const jobs = [0, 1].map((item) => keyed('p', item, 'a', { retriesOnFailure: 1 }));
-		const { outcomes, stats } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs);
-		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-2'));
-		expect(stats).toMatchObject({ made: 2, recreated: 1 });
-	});
-
 	it('is the error of its item when no retry is left, with the number of failures', async () => {
 		const step = failing(9);
 		const { outcomes } = await step.run(batch(1, { retriesOnFailure: 2 }));
@@ -47,13 +36,6 @@ describe('a failed generation', () => {
 		expect(error.charge).toBe('refunded');
 		expect(error.description).toContain('3 generations of this item failed and were refunded');
 		expect(step.fake.made).toHaveLength(3);
-	});
-
-	it('is not created again by default', async () => {
-		const step = failing(1);
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['generation_failed generation-1']);
-		expect(errorIn(outcomes[0]).description).not.toContain('generations of this item');
 	});
 
 	it('does not end the step while it is created again', async () => {
@@ -68,14 +50,6 @@ describe('a failed generation', () => {
 		expect(modelsSent(step)).toEqual(['aurora-image-1', 'aurora-image-1', 'second']);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-3']);
 		expect(stats).toMatchObject({ recreated: 2, fellBack: 1 });
-	});
-
-	it('that is stopped while it is created again leaves nothing behind', async () => {
-		const step = failing(1);
-		step.stopAt(10_500);
-		const { outcomes } = await step.run(batch(1, { retriesOnFailure: 5 }));
-		expect(outcomes[0].kind).toBe('stopped');
-		expect(step.fake.made.length).toBeLessThanOrEqual(2);
 	});
 });
 
@@ -122,13 +96,6 @@ describe('a fallback model', () => {
 		expect(modelsSent(step)).not.toContain('second');
 	});
 
-	it('is not used for an error that would occur with every model', async () => {
-		const step = new Step();
-		step.fake.order('p0', refused(400, 'invalid_parameter'));
-		const { outcomes } = await step.run(batch(1, withFallbacks));
-		expect(outcomes.map(inShort)).toEqual(['invalid_parameter']);
-	});
-
 	it('is named in the error when none of them works', async () => {
 		const step = new Step();
 		step.fake.order('p0', ...Array(9).fill(refused(404, 'model_not_found')));
@@ -138,25 +105,4 @@ describe('a fallback model', () => {
 			'Fallback models that were tried: second, third',
 		);
 	});
-
-	it('is not named in the error if it was skipped', async () => {
-		const step = new Step({ stopOnError: false });
-		step.fake.order('p0', refused(402, 'insufficient_credits'));
-		step.fake.order('p1', refused(404, 'model_not_found'));
-		const { outcomes } = await step.run(batch(2, withFallbacks));
-		expect(modelsSent(step)).toEqual(['aurora-image-1', 'aurora-image-1']);
-		expect(errorIn(outcomes[1]).message).toContain('Skipped because item 1 failed');
-		expect(errorIn(outcomes[1]).description).not.toContain('second');
-	});
-});
-
-it('a status check that fails does not lead to a fallback model, and does not restart the timeout', async () => {
-	const step = new Step();
-	await step.run(batch(1));
-	const before = step.time.now();
-	const unavailable = () => refusal(503, 'model_unavailable');
-	step.fake.orderLooks(...Array.from({ length: 500 }, () => unavailable));
-	await step.run(batch(1, { ...withFallbacks, timeoutMs: 120_000 }));
-	expect(modelsSent(step)).toEqual(['aurora-image-1']);
-	expect(step.time.now() - before).toBe(120_000);
 });

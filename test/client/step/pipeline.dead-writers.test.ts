@@ -1,7 +1,7 @@
-import { newRow, type CallTable } from '../../../client/orders/table';
+import { newRow } from '../../../client/orders/table';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
-import { creating, errorIn, inShort, Step } from '../../support/step';
+import { creating, inShort, Step } from '../../support/step';
 
 /** How a request is treated whose execution died before it wrote the ID. */
 
@@ -46,14 +46,6 @@ describe('a request of an execution that died', () => {
 		},
 	);
 
-	it('is uncertain after two minutes for ten keys, and at once in the next execution', async () => {
-		const { run } = opened(Array.from({ length: 10 }, (_, index) => `key ${index}`));
-		const next = await run('next');
-		expect(next.outcomes).toEqual(Array(10).fill('uncertain_charge'));
-		expect(next.seconds).toBeLessThan(140);
-		expect((await run('last')).seconds).toBeLessThan(3);
-	});
-
 	it('is not taken for dead because the machine was suspended', async () => {
 		const { step, table, run } = opened();
 		const { time } = step;
@@ -93,26 +85,5 @@ describe('a request of an execution that died', () => {
 		const results = await step.time.run(Promise.all(all));
 		expect(results).toEqual(Array(3).fill(['completed generation-1']));
 		expect(step.fake.creating).toHaveLength(1);
-	});
-
-	it('ends with the error of a table that can be read, but not written', async () => {
-		const { step, table } = opened();
-		let writes = 0;
-		const reach = (call: CallTable): CallTable => {
-			return async (given) => {
-				// A row of the key exists, so nothing is inserted.
-				if (given.changes.length === 0) return await call(given);
-				if (++writes > 100) step.cancel.abort();
-				throw new Error('Data table size limit exceeded');
-			};
-		};
-		const jobs = [keyed('p0', 0, 'a', { onUncertainCharge: 'resubmit' })];
-		const { outcomes } = await step.time.run(beginKeyed(step, table, 'next', jobs, { reach }));
-		expect(outcomes).toMatchObject([{ error: { code: 'uncertain_charge' } }]);
-		expect(errorIn(outcomes[0]).description).toMatch(
-			/^The data table .* is unavailable\..* Execution dead sent/,
-		);
-		expect(step.fake.creating).toEqual([]);
-		expect(writes).toBeLessThan(60);
 	});
 });

@@ -1,5 +1,5 @@
 import { answer, noSlot, refusal, wireGeneration } from '../../support/answers';
-import { answerLost, refused } from '../../support/fake-service';
+import { refused } from '../../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 describe('a generation that fails', () => {
@@ -18,15 +18,6 @@ describe('a generation that fails', () => {
 			generation: { status: 'failed' },
 		});
 		expect(firstFailed?.itemIndex).toBe(1);
-	});
-
-	it('frees its slot at once', async () => {
-		const step = new Step({ stopOnError: false });
-		step.fake.slots = 1;
-		step.fake.failure = () => 'out of paint';
-		const { outcomes } = await step.run(batch(3));
-		expect(outcomes).toHaveLength(3);
-		expect(step.elapsed).toBeLessThanOrEqual(3 * 13_000);
 	});
 });
 
@@ -56,15 +47,6 @@ describe('a response about another generation', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'completed generation-2']);
 		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 		expect(stats.retries).toBe(1);
-	});
-});
-
-describe('a proxy that answers 404 for an existing generation', () => {
-	it.each([302, 401, 402, 403, 404])('with a %d is requested again', async (status) => {
-		const step = new Step();
-		step.fake.orderLooks(() => ({ status, body: '<html>Sign in' }));
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 });
 
@@ -111,29 +93,6 @@ describe('the first error of a step that stops', () => {
 		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'stopped next']);
 		expect(step.fake.seen).toHaveLength(1);
 	});
-
-	it('ends the wait for a slot', async () => {
-		const step = new Step({ maxConcurrent: 3 });
-		step.fake.slots = 1;
-		step.fake.durationMs = () => 8000;
-		step.fake.failure = () => 'out of paint';
-		const { outcomes } = await step.run(batch(3));
-		expect(outcomes.map(inShort)).toEqual(['generation_failed generation-1', 'stopped', 'stopped']);
-	});
-
-	it('ends downloads', async () => {
-		const step = new Step();
-		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
-		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 20_000 : 1000);
-		let aborted = 0;
-		step.finish = async (_, generation, signal) => {
-			await step.time.sleep(3_600_000, signal);
-			if (signal.aborted) aborted++;
-			return { generation, output: null };
-		};
-		await step.run(batch(6));
-		expect([aborted, step.elapsed]).toEqual([5, 21_000]);
-	});
 });
 
 describe('an error that every further request would get', () => {
@@ -166,16 +125,6 @@ describe('an error includes what is known of the generation', () => {
 		});
 	});
 
-	it('given by its ID', async () => {
-		const step = new Step();
-		step.fake.orderLooks(() => refusal(403, 'forbidden'));
-		const { outcomes } = await step.run([waitingFor('elsewhere')]);
-		expect(errorIn(outcomes[0])).toMatchObject({
-			code: 'forbidden',
-			generation: { id: 'elsewhere' },
-		});
-	});
-
 	it('unless no generation has this ID', async () => {
 		const step = new Step();
 		const { outcomes } = await step.run([waitingFor('nothing')]);
@@ -184,12 +133,5 @@ describe('an error includes what is known of the generation', () => {
 			code: 'generation_not_found',
 			generation: null,
 		});
-	});
-
-	it('or says that it may exist although its id is unknown', async () => {
-		const step = new Step();
-		step.fake.order('p0', answerLost);
-		const { outcomes } = await step.run(batch(1));
-		expect(errorIn(outcomes[0])).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
 	});
 });

@@ -1,11 +1,8 @@
-import type { CreateJob } from '../../../client/jobs/job';
-import { GenerationError } from '../../../client/api/errors';
-import { answer, refusal, wireGeneration } from '../../support/answers';
-import { answerLost, refused } from '../../support/fake-service';
+import { refusal } from '../../support/answers';
+import { answerLost } from '../../support/fake-service';
 import { keyed, runKeyed } from '../../support/keyed-step';
-import { idealMakespan } from '../../support/makespan';
 import { MemoryTable } from '../../support/memory-table';
-import { batch, creating, errorIn, inShort, Step } from '../../support/step';
+import { errorIn, inShort, Step } from '../../support/step';
 
 /** The table contains what a first execution created for the key `a`. */
 async function afterOne(settings = { stopOnError: false }) {
@@ -32,19 +29,6 @@ describe('the generation that another execution created for a key is named', () 
 		});
 	});
 
-	it('if another item ends the step', async () => {
-		const { step, table } = await afterOne({ stopOnError: true });
-		step.fake.latencyMs = 500;
-		step.fake.orderLooks(async () => {
-			await step.time.sleep(5000);
-			return answer(wireGeneration({ id: 'generation-1', status: 'completed' }));
-		});
-		step.fake.order('p1', refused(422, 'unsupported_parameter'));
-		const jobs = [keyed('p0', 0, 'a'), keyed('p1', 1, 'b')];
-		const { outcomes } = await runKeyed(step, table, 'two', jobs);
-		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'unsupported_parameter']);
-	});
-
 	it('if the user stops the step, even for an item that was not started', async () => {
 		const { step, table } = await afterOne();
 		step.fake.latencyMs = 5000;
@@ -53,28 +37,6 @@ describe('the generation that another execution created for a key is named', () 
 		const jobs = [keyed('p1', 0, 'b'), keyed('p0', 1, 'a')];
 		const { outcomes } = await runKeyed(step, table, 'two', jobs);
 		expect(outcomes.map(inShort)[1]).toBe('stopped generation-1');
-	});
-});
-
-describe('a replica with replication lag', () => {
-	it.each([
-		['the item that created it', 1],
-		['another item with the same key', 2],
-	])('does not hide a generation that was just created: %s', async (_, items) => {
-		const step = new Step({ stopOnError: false });
-		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
-		const jobs = Array.from({ length: items }, (__, index) => keyed('p0', index, 'a'));
-		const { outcomes } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs);
-		expect(outcomes.map(inShort)).toEqual(jobs.map(() => 'completed generation-1'));
-	});
-
-	it('does not block a retry', async () => {
-		const step = new Step();
-		step.fake.order('p1', refused(422, 'unsupported_parameter'));
-		await step.run(batch(2));
-		step.fake.orderLooks(() => refusal(404, 'generation_not_found'));
-		const { outcomes } = await step.runAgain(batch(2));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1', 'completed generation-2']);
 	});
 });
 
@@ -89,54 +51,6 @@ describe('items that share a key and are sent again', () => {
 		expect(step.fake.made).toHaveLength(4);
 		expect(new Set(outcomes.map(inShort))).toEqual(new Set(['uncertain_charge']));
 	});
-});
-
-describe('a batch of 100 items with keys', () => {
-	/** How long the table takes: on an idle machine, and on one that is busy. */
-	const QUICK_MS = 80;
-	const BUSY_MS = 400;
-
-	interface Batch {
-		/** Returns how long the generation of an item takes, in seconds. */
-		durationOf: (item: number) => number;
-		tableMs: number;
-	}
-
-	/** Returns the virtual seconds that the batch takes, and its table calls. */
-	async function play({ durationOf, tableMs }: Batch, jobOf: (index: number) => CreateJob) {
-		const step = new Step({ maxConcurrent: 10 });
-		step.fake.latencyMs = 100;
-		step.fake.durationMs = (prompt) => durationOf(Number(prompt.slice(1))) * 1000;
-		let calls = 0;
-		const fateOf = () => ({ beforeMs: tableMs / 2, afterMs: tableMs / 2 + (calls++ % 5) * 10 });
-		const jobs = Array.from({ length: 100 }, (_, index) => jobOf(index));
-		const { outcomes } = await runKeyed(step, new MemoryTable(step.time), 'one', jobs, fateOf);
-		expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
-		return { calls, seconds: step.elapsed / 1000 };
-	}
-
-	const auto = { readiness: 'auto' } as const;
-	const alike = (seconds: number) => () => seconds;
-	const varied = (seconds: number) => (item: number) => seconds * (0.5 + ((item * 37) % 100) / 100);
-
-	it.each([
-		['2 s', alike(2), QUICK_MS, 1.26, 80],
-		['2 s, beside a busy table', alike(2), BUSY_MS, 1.56, 80],
-		['1 s to 3 s, beside a busy table', varied(2), BUSY_MS, 1.54, 80],
-		['10 s', alike(10), QUICK_MS, 1.055, 80],
-		['5 s to 15 s, beside a busy table', varied(10), BUSY_MS, 1.12, 150],
-		['60 s', alike(60), QUICK_MS, 1.011, 80],
-	])(
-		'of %s takes about as long as the service needs',
-		async (_, durationOf, tableMs, ratio, mostCalls) => {
-			const { calls, seconds } = await play({ durationOf, tableMs }, (index) =>
-				keyed(`p${index}`, index, `key ${index}`, auto),
-			);
-			const durations = Array.from({ length: 100 }, (__, index) => durationOf(index));
-			expect(seconds / idealMakespan(durations, 10)).toBeLessThan(ratio);
-			expect(calls).toBeLessThan(mostCalls);
-		},
-	);
 });
 
 describe('an item that waits for a slot', () => {
@@ -180,33 +94,4 @@ describe('an item that waits for a slot', () => {
 		expect(outcomes.map(inShort)[3]).toBe(outcomes.map(inShort)[2]);
 		expect(table.rows).toHaveLength(3);
 	});
-
-	it('is sent if it is the only one with a key', async () => {
-		const jobs = [creating('p0', 0), creating('p1', 1), keyed('p2', 2, 'only')];
-		const { outcomes } = await until(120_000, jobs);
-		expect(outcomes.map(inShort)).toEqual([1, 2, 3].map((made) => `completed generation-${made}`));
-	});
-
-	it.each([100, 800])(
-		'leaves no row if another item ends the step while its row is written (table: %i ms)',
-		async (tableMs) => {
-			for (let ms = 20_000; ms < 23_000; ms += 50) {
-				const step = new Step({ maxConcurrent: 1 });
-				step.fake.latencyMs = 100;
-				step.fake.durationMs = (prompt) => (prompt === 'p1' ? 9_000 : 10_000);
-				const failsAt = step.time.now() + ms;
-				step.finish = async ({ itemIndex }, generation) => {
-					if (itemIndex > 0) return { generation, output: '' };
-					await step.time.sleep(failsAt - step.time.now());
-					throw new GenerationError({ title: 'Broken', description: '', code: 'download_failed' });
-				};
-				const table = new MemoryTable(step.time);
-				const jobs = [0, 1, 2, 3].map((i) => keyed(`p${i}`, i, `k${i}`, { readiness: 'auto' }));
-				const fateOf = () => ({ beforeMs: tableMs / 2, afterMs: tableMs / 2 });
-				await runKeyed(step, table, 'one', jobs, fateOf);
-				const ids = table.rows.map(({ generation_id: id }) => id);
-				expect(ids).toEqual(step.fake.made.map(({ id }) => id));
-			}
-		},
-	);
 });

@@ -1,5 +1,4 @@
 import { refusal } from '../../support/answers';
-import { answerLost, refused } from '../../support/fake-service';
 import { batch, creating, errorIn, inShort, requesting, Step } from '../../support/step';
 
 interface Asked {
@@ -77,17 +76,6 @@ describe('an item of a later attempt', () => {
 		const { outcomes } = await step.runAgain(batch(2, { request: unreadable }));
 		expect(outcomes.map(inShort)).toEqual([1, 2].map((n) => `completed generation-${n}`));
 	});
-
-	it('reads no file for a request that may have been charged', async () => {
-		const step = new Step({ stopOnError: false });
-		step.fake.order('p0', answerLost);
-		await step.run(batch(1));
-		let reads = 0;
-		const [job] = batch(1);
-		const request = async () => (reads++, await job.request());
-		const { outcomes } = await step.runAgain([{ ...job, request }]);
-		expect([...outcomes.map(inShort), reads]).toEqual(['uncertain_charge', 0]);
-	});
 });
 
 describe('a later attempt', () => {
@@ -113,49 +101,28 @@ describe('a later attempt', () => {
 		]);
 	});
 
-	it('does not treat a failed generation as charged if it cannot be created again', async () => {
+	it('creates again what has failed since, if it does not wait', async () => {
 		const step = new Step();
-		step.fake.failure = () => 'out of paint';
+		step.fake.failure = () => (step.fake.made.length < 1 ? 'out of paint' : undefined);
 		await step.run(batch(1, { wait: false }));
 		await step.time.run(step.time.sleep(20_000));
-		step.fake.order('p0', refused(422, 'unsupported_parameter'));
-		const { outcomes } = await step.runAgain(batch(1));
-		expect(errorIn(outcomes[0])).toMatchObject({
-			code: 'unsupported_parameter',
-			charge: 'none',
-			generation: null,
-		});
+		const { outcomes, stats } = await step.runAgain(batch(1, { wait: false }));
+		expect(outcomes.map(inShort)).toEqual(['pending generation-2']);
+		expect(stats).toMatchObject({ made: 1, reused: 0 });
 	});
 
-	it('whose status check is rejected checks only once', async () => {
+	it('never creates a generation again because its status cannot be checked', async () => {
 		const step = new Step();
 		await step.run(batch(1, { wait: false }));
-		step.fake.orderLooks(() => refusal(401, 'expired_api_key'));
-		const { outcomes, stats } = await step.runAgain(batch(1));
+		step.fake.orderLooks(() => refusal(403, 'forbidden'));
+		const { outcomes } = await step.runAgain(batch(1));
 		expect(errorIn(outcomes[0])).toMatchObject({
-			code: 'expired_api_key',
+			code: 'forbidden',
 			charge: 'paid',
 			generation: { id: 'generation-1' },
 		});
-		expect(stats.reused).toBe(0);
-		expect(step.fake.looksAt('generation-1')).toHaveLength(1);
-	});
-
-	it('does not send more requests to a full account because of generations that ended long ago', async () => {
-		const refusals = async (finished: number) => {
-			const step = new Step({ stopOnError: false });
-			for (let index = 0; index < 9; index++) {
-				step.fake.order(`p${index}`, refused(422, 'unsupported_parameter'));
-			}
-			await step.run(batch(9 + finished));
-			const from = step.time.now();
-			const before = step.fake.creating.length;
-			step.fake.slots = 10;
-			step.fake.others = () => (step.time.now() - from < 60_000 ? 10 : 0);
-			await step.runAgain(batch(9 + finished));
-			return step.fake.creating.length - before - 9;
-		};
-		expect(await refusals(300)).toBe(await refusals(0));
+		expect(step.orders).toMatchObject([{ id: 'generation-1', status: 'pending' }]);
+		expect(step.fake.creating).toHaveLength(1);
 	});
 
 	it('waits the whole timeout again for reused generations', async () => {
@@ -178,16 +145,6 @@ describe('a later attempt', () => {
 		expect(outcomes.slice(1).map(inShort)).toEqual([
 			'stopped generation-2',
 			'stopped generation-3',
-		]);
-	});
-
-	it('keeps the statuses that it has received', async () => {
-		const step = new Step({ stopOnError: false });
-		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
-		await step.run(batch(2));
-		expect(step.orders).toMatchObject([
-			{ id: 'generation-1', status: 'failed' },
-			{ id: 'generation-2', status: 'completed' },
 		]);
 	});
 });

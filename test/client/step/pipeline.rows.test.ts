@@ -1,10 +1,9 @@
-import { GenerationError } from '../../../client/api/errors';
 import type { StoredOrders } from '../../../client/orders/journal';
 import type { Row } from '../../../client/jobs/row';
-import { isOwnedBy, newRow, type CallTable } from '../../../client/orders/table';
+import { newRow, type CallTable } from '../../../client/orders/table';
 import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
-import { MemoryTable, prompt } from '../../support/memory-table';
+import { MemoryTable } from '../../support/memory-table';
 import { batch, creating, inShort, Step, type CreateChanges } from '../../support/step';
 import type { VirtualTime } from '../../support/virtual-time';
 
@@ -51,18 +50,6 @@ describe('of several rows of a key', () => {
 			expect(await run('next')).toContain(outcome);
 		}
 	});
-
-	it('two with the same failed generation are one failure: the next order has the same header as beside one', async () => {
-		const headers = [];
-		const failed = { status: 'failed', generation_id: 'generation-1' };
-		for (const stored of [[row(1, failed)], [row(1, failed), row(2, failed)]]) {
-			const { step, table, run } = opened();
-			table.rows.push(...stored.map((one) => ({ ...one })));
-			await run('next');
-			headers.push(...step.fake.creating.map((request) => request.headers?.['Idempotency-Key']));
-		}
-		expect(headers).toEqual([headers[0], headers[0]]);
-	});
 });
 
 describe('a row', () => {
@@ -99,32 +86,6 @@ describe('a row', () => {
 		expect(ids()).toEqual(['generation-1']);
 	});
 
-	it('to which a user adds an ID during the request stays, even if the request is rejected', async () => {
-		const { step, table, later, run, ids } = opened();
-		step.fake.latencyMs = 5_000;
-		step.fake.order('boat', refused(422, 'unsupported_parameter'));
-		later(2_000, () => (table.rows[0].generation_id = 'by hand'));
-		expect(await run('one')).toBe('unsupported_parameter');
-		expect(ids()).toEqual(['by hand']);
-	});
-
-	it('whose owner a user has pasted with blanks and line breaks is reused', async () => {
-		const { step, table, run } = opened();
-		expect(await run('one')).toBe('completed generation-1');
-		table.edit(table.rows[0], { workflow_id: ' w\n', node_id: 'n\t' });
-		expect(await run('two')).toBe('completed generation-1');
-		expect(step.fake.made).toHaveLength(1);
-	});
-
-	it.each(['name:Image ', ' name:Image', 'scope: posters'])(
-		'belongs to its node whose own id has blanks: %j',
-		(nodeId) => {
-			const scope = { workflowId: 'w', nodeId, executionId: 'e', writer: 'x' };
-			expect(isOwnedBy(scope, newRow(scope, 'a'))).toBe(true);
-			expect(isOwnedBy({ ...scope, nodeId: `${nodeId}s` }, newRow(scope, 'a'))).toBe(false);
-		},
-	);
-
 	it('gets the final status within seconds, while other items still run', async () => {
 		const { step, table, later } = opened();
 		step.fake.durationMs = (text) => (text === 'boat' ? 10_000 : 90_000);
@@ -133,18 +94,6 @@ describe('a row', () => {
 		await runKeyed(step, table, 'one', [keyed('boat', 0, 'a'), keyed('ship', 1, 'b')]);
 		expect(seen).toEqual(['completed', 'pending']);
 		expect(table.rows.map(({ status }) => status)).toEqual(['completed', 'completed']);
-	});
-
-	it('of a generation that failed is followed by one row, in an execution that created it without a key', async () => {
-		const { step, table, time, ids } = opened();
-		const stored: StoredOrders = {};
-		step.fake.failure = () => (step.fake.made.length === 0 ? 'out of paint' : undefined);
-		const first = creating('boat', 0, { wait: false });
-		await time.run(beginKeyed(step, table, 'one', [first], { stored }));
-		await runKeyed(step, table, 'two', [keyed('ship', 0, 'a')]);
-		Object.assign(table.rows[0], { generation_id: 'generation-1', status: 'failed' });
-		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { stored }));
-		expect(ids()).toEqual(['generation-1', 'generation-3']);
 	});
 });
 
@@ -171,25 +120,6 @@ describe('a table', () => {
 		expect(ids()).toEqual(['generation-1', 'generation-2']);
 	});
 
-	it('that calling again cannot help is called once', async () => {
-		const { step, table, time } = opened();
-		const full = new GenerationError({ title: 'Full', description: '', code: 'full' });
-		const { reach, count } = failing(() => true, full);
-		const begun = beginKeyed(step, table, 'one', two(), { reach });
-		await expect(time.run(begun)).rejects.toBe(full);
-		expect(count.calls).toBe(1);
-	});
-
-	it('that is locked is not called again after a stop', async () => {
-		const { step, table, time } = opened();
-		const { reach, count } = failing(() => true);
-		step.stopAt(2_000);
-		let before = 0;
-		time.at(time.now() + 1_999, () => (before = count.calls));
-		await time.run(beginKeyed(step, table, 'one', two(), { reach }));
-		expect([step.elapsed, count.calls, step.fake.seen.length]).toEqual([2_000, before, 0]);
-	});
-
 	it('that is locked when an ID is written gets that ID, also if a stop ends the wait', async () => {
 		const { step, table, time, ids } = opened();
 		const { signal } = step.cancel;
@@ -213,40 +143,6 @@ describe('a table', () => {
 		expect(table.rows).toMatchObject([{ generation_id: 'generation-1', status: 'completed' }]);
 		const { outcomes } = await runKeyed(step, table, 'two', [keyed('boat', 0, 'a')]);
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
-	it('that could not store an ID whose row was deleted meanwhile gets a row with it', async () => {
-		const { step, table, time, later, ids } = opened();
-		step.fake.durationMs = () => 120_000;
-		const { reach } = failing(() => step.fake.made.length > 0 && step.elapsed < 50_000);
-		later(40_000, () => (table.rows.length = 0));
-		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
-		expect(ids()).toEqual(['generation-1']);
-	});
-
-	it.each([
-		['fails', 0],
-		['hangs', 60_000],
-	])('that %s for good delays the end of a step by seconds at most', async (_, hangsMs) => {
-		const { step, table, time } = opened();
-		step.fake.durationMs = () => 200_000;
-		const reach =
-			(inner: CallTable): CallTable =>
-			async (call) => {
-				if (step.fake.made.length === 0) return await inner(call);
-				await time.sleep(hangsMs);
-				throw new Error('SQLITE_BUSY');
-			};
-		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
-		expect(step.elapsed).toBeLessThan(200_000 + hangsMs * 2 + 60_000);
-	});
-
-	it('whose calls take minutes is an error of the item, at no charge', async () => {
-		const { step, table } = opened();
-		const slow = () => ({ ...prompt, beforeMs: 50_000 });
-		const { outcomes } = await runKeyed(step, table, 'one', two(), slow);
-		expect(outcomes.map(inShort)).toEqual(['record_unavailable', 'record_unavailable']);
-		expect(step.fake.creating).toEqual([]);
 	});
 });
 

@@ -48,60 +48,6 @@ describe('a stop', () => {
 		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
 	});
 
-	it('during a creating request does not process its generation', async () => {
-		const step = new Step();
-		step.fake.latencyMs = 1000;
-		step.finish = jest.fn(step.finish);
-		step.stopAt(400);
-		const { outcomes } = await step.run(batch(2, { wait: false }));
-		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'stopped generation-2']);
-		expect(step.finish).not.toHaveBeenCalled();
-	});
-
-	it('while a generation is reused keeps its id', async () => {
-		const step = new Step();
-		await step.run(batch(1, { wait: false }));
-		step.fake.latencyMs = 500;
-		step.fake.orderLooks(() => ({ status: 503, body: '' }));
-		step.cancel = new AbortController();
-		step.stopAt(1000);
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['stopped generation-1']);
-		expect([step.elapsed, step.fake.made.length]).toEqual([1000, 1]);
-	});
-
-	it('while a creating request waits to be sent again ends it', async () => {
-		const step = new Step();
-		step.fake.order('p0', unreachable, unreachable, unreachable);
-		step.stopAt(2000);
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['stopped']);
-		expect([step.elapsed, step.orders]).toEqual([2000, []]);
-	});
-
-	it('while there is no slot ends the wait', async () => {
-		const step = new Step();
-		step.fake.slots = 0;
-		step.stopAt(10_000);
-		const { outcomes } = await step.run(batch(3));
-		expect(outcomes.map(inShort)).toEqual(['stopped', 'stopped', 'stopped']);
-		expect([step.elapsed, step.orders]).toEqual([10_000, []]);
-	});
-
-	it('while outputs are downloaded ends the downloads', async () => {
-		const step = new Step();
-		let begun = 0;
-		step.finish = async (_, generation, signal) => {
-			begun++;
-			await step.time.sleep(60_000, signal);
-			return { generation, output: 'part of it' };
-		};
-		step.stopAt(20_000);
-		const { outcomes } = await step.run(batch(3));
-		expect([begun, step.elapsed]).toEqual([3, 20_000]);
-		expect(idsIn(outcomes)).toEqual(new Set(['generation-1', 'generation-2', 'generation-3']));
-	});
-
 	it('leaves an uncertain charge uncertain', async () => {
 		const step = new Step();
 		step.fake.order('p0', answerLost);

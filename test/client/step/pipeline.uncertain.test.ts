@@ -1,7 +1,7 @@
 import { ServiceClient, type CreateRequest } from '../../../client/api/client';
 import type { Generation } from '../../../client/api/generation';
 import type { CreateJob } from '../../../client/jobs/job';
-import { networkError, noSlot } from '../../support/answers';
+import { networkError } from '../../support/answers';
 import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed } from '../../support/keyed-step';
 import { MemoryTable, prompt } from '../../support/memory-table';
@@ -128,13 +128,4 @@ it('a bug in our code after a request leaves its charge unknown', async () => {
 	const error = errorIn((await step.run([creating('cat')])).outcomes[0]);
 	expect(error).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
 	expect(error.description).toContain('A mistake of ours');
-});
-
-it('a request has all its retries again after it waited for a slot', async () => {
-	const step = new Step();
-	const down = Array.from({ length: 5 }, () => refused(503, 'service_unavailable'));
-	step.fake.order('cat', ...down, () => noSlot(10, 10), ...down);
-	const { outcomes } = await step.run([creating('cat')]);
-	expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	expect(step.fake.creating).toHaveLength(12);
 });

@@ -1,4 +1,8 @@
+import fc from 'fast-check';
+
+import { seededRandom } from '../../../sandbox/basics/random';
 import { refusal } from '../../support/answers';
+import { answerLost, hanging, refused, unreachable, type Look } from '../../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 describe('waiting', () => {
@@ -14,6 +18,15 @@ describe('waiting', () => {
 		const { outcomes } = await step.run(batch(5, { wait: false }));
 		expect(outcomes.map(inShort)).toEqual([1, 2, 3, 4, 5].map((n) => `pending generation-${n}`));
 		expect([step.elapsed, step.fake.seen.length]).toEqual([0, 5]);
+	});
+
+	it('is not needed, and yet no more creating requests are sent at once than Max Concurrent', async () => {
+		const step = new Step({ maxConcurrent: 2 });
+		step.fake.latencyMs = 700;
+		await step.run(batch(30, { wait: false }));
+		const sent = step.fake.creating.map(({ at }) => at);
+		sent.slice(2).forEach((at, index) => expect(at - sent[index]).toBeGreaterThanOrEqual(700));
+		expect(step.elapsed).toBe(15 * 700);
 	});
 
 	it('starts with an immediate status check of given ids', async () => {
@@ -44,70 +57,64 @@ describe('waiting', () => {
 			'processing generation-3',
 		]);
 	});
-
-	it('continues while other items are created', async () => {
-		const step = new Step();
-		await step.run([creating('early', 0, { wait: false })]);
-		const jobs = [creating('p0', 0), waitingFor('generation-1', 1), creating('p2', 2)];
-		const { outcomes, stats } = await step.runAgain(jobs);
-		expect(outcomes.map(inShort)).toEqual([
-			'completed generation-2',
-			'completed generation-1',
-			'completed generation-3',
-		]);
-		expect(stats.made).toBe(2);
-	});
-
-	it('continues through transient errors', async () => {
-		const step = new Step();
-		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
-		const { outcomes } = await step.run(batch(1));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
 });
 
 describe('a timeout', () => {
-	it('is an error that names the generation, which was charged', async () => {
-		const step = new Step();
-		step.fake.durationMs = () => 100_000;
-		const { outcomes } = await step.run(batch(1, { timeoutMs: 31_000 }));
-		expect(errorIn(outcomes[0])).toMatchObject({
-			code: 'timeout',
-			charge: 'paid',
-			generation: { id: 'generation-1', status: 'processing' },
+	it.each<[string, (step: Step) => Look]>([
+		['are answered', () => () => undefined],
+		['hang', () => hanging],
+		['fail', () => () => refusal(503, 'service_unavailable')],
+		[
+			'are late',
+			(step) => async () => {
+				await step.time.sleep(45_000);
+				return refusal(503, 'service_unavailable');
+			},
+		],
+	])('ends the wait for a generation, and names it, if status checks %s', async (_, lookOf) => {
+		const schedule = fc.record({
+			timeoutMs: fc.integer({ min: 1, max: 59_000 }),
+			onTimeout: fc.constantFrom('error', 'continue'),
+			readiness: fc.constantFrom('auto', 'status', 'outputUrl'),
+			seed: fc.nat({ max: 1_000_000 }),
+			hangs: fc.boolean(),
 		});
-		expect(step.elapsed).toBe(31_000);
-	});
-
-	it('returns the unfinished generation if the step is set to continue', async () => {
-		const step = new Step();
-		step.fake.durationMs = () => 100_000;
-		const jobs = batch(1, { timeoutMs: 31_000, onTimeout: 'continue' });
-		const { outcomes, firstFailed } = await step.run(jobs);
-		expect(outcomes[0]).toMatchObject({
-			kind: 'done',
-			generation: { id: 'generation-1', status: 'processing', timed_out: true },
-		});
-		expect(firstFailed).toBeNull();
+		await fc.assert(
+			fc.asyncProperty(schedule, async ({ seed, hangs, ...settings }) => {
+				const step = new Step({ stopOnError: false });
+				step.fake.durationMs = () => 1_000_000;
+				step.fake.orderLooks(...Array.from({ length: 500 }, () => lookOf(step)));
+				step.random = seededRandom(seed);
+				if (hangs) step.fake.storage = hanging;
+				const { outcomes } = await step.run(batch(3, settings));
+				expect(step.elapsed).toBeLessThanOrEqual(settings.timeoutMs);
+				for (const [index, outcome] of outcomes.entries()) {
+					const id = `generation-${index + 1}`;
+					expect(outcome).toMatchObject(
+						settings.onTimeout === 'error'
+							? { error: { code: 'timeout', charge: 'paid', generation: { id } } }
+							: { kind: 'done', generation: { id, timed_out: true } },
+					);
+				}
+			}),
+		);
 	});
 
 	it.each([
-		['continue', 13_000, 'done'],
-		['continue', 600_000, 'done'],
-		['error', 13_000, 'error'],
-	] as const)('during an outage ends the wait: %s, %d ms', async (onTimeout, timeoutMs, kind) => {
-		const step = new Step();
-		step.fake.durationMs = () => 900_000;
-		const outage = Array.from({ length: 99 }, () => () => refusal(503, 'service_unavailable'));
-		step.fake.orderLooks(() => undefined, ...outage);
-		const { outcomes } = await step.run(batch(1, { timeoutMs, onTimeout }));
-		expect(outcomes[0]).toMatchObject(
-			kind === 'done'
-				? { kind, generation: { id: 'generation-1', status: 'processing', timed_out: true } }
-				: {
-						kind,
-						error: { code: 'timeout', charge: 'paid' },
-					},
+		['is refused for the time being', refused(503, 'service_unavailable'), 'service_unavailable'],
+		['does not come through', unreachable, 'connection_failed'],
+		['is lost, and sent again as the user wishes', answerLost, 'uncertain_charge'],
+	])('ends an item whose creating request %s', async (_, script, code) => {
+		await fc.assert(
+			fc.asyncProperty(fc.integer({ min: 1, max: 90_000 }), fc.nat(), async (timeoutMs, seed) => {
+				const step = new Step();
+				step.random = seededRandom(seed);
+				step.fake.order('p0', ...Array.from({ length: 20 }, () => script));
+				const jobs = batch(1, { timeoutMs, onUncertainCharge: 'resubmit' });
+				const { outcomes } = await step.run(jobs);
+				expect(errorIn(outcomes[0]).code).toBe(code);
+				expect(step.elapsed).toBeLessThanOrEqual(timeoutMs);
+			}),
 		);
 	});
 
@@ -141,15 +148,6 @@ describe('a timeout', () => {
 		expect(step.elapsed).toBe(5000);
 	});
 
-	it('that passed before the step leaves time for one status check: the generation may have ended in the meantime', async () => {
-		const step = new Step();
-		await step.run(batch(1, { wait: false }));
-		await step.time.run(step.time.sleep(100_000));
-		step.sleptSince(step.time.now() - 100_000, 'generation-1');
-		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000 })];
-		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
 	it('that passed before the step ends after one status check', async () => {
 		const step = new Step();
 		step.fake.durationMs = () => 1_000_000;
@@ -159,12 +157,5 @@ describe('a timeout', () => {
 		const jobs = [waitingFor('generation-1', 0, { timeoutMs: 30_000 })];
 		expect((await step.runAgain(jobs)).outcomes.map(inShort)).toEqual(['timeout generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
-	});
-
-	it('does not occupy a slot of the step', async () => {
-		const step = new Step({ maxConcurrent: 1, stopOnError: false });
-		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1_000_000 : 1000);
-		const { outcomes } = await step.run(batch(2, { timeoutMs: 20_000 }));
-		expect(outcomes.map(inShort)).toEqual(['timeout generation-1', 'completed generation-2']);
 	});
 });

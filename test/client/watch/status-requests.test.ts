@@ -1,4 +1,4 @@
-import { answer, refusal, wireGeneration } from '../../support/answers';
+import { answer, wireGeneration } from '../../support/answers';
 import { batch, errorIn, inShort, waitingFor } from '../../support/step';
 import { auto, gaps, INTERVAL_MS, stepOf } from './watched';
 
@@ -17,58 +17,6 @@ describe('a status that is requested again, such as for a fresh URL', () => {
 		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(3);
 		expect(gaps(step.fake)).toEqual([INTERVAL_MS, INTERVAL_MS]);
-	});
-
-	it('is requested when the poll interval allows after a 503, too', async () => {
-		const step = stepOf(3000);
-		step.finish = async (_job, generation, _signal, refresh) => {
-			const trouble = () => refusal(503, 'service_unavailable');
-			step.fake.orderLooks(trouble, trouble);
-			await refresh();
-			return { generation, output: '' };
-		};
-		const { outcomes } = await step.run(batch(1, auto));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
-		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
-	});
-
-	it('is about the requested generation, even if a cache mixes them up', async () => {
-		const step = stepOf(3000);
-		const refreshed: string[] = [];
-		step.finish = async (_job, generation, _signal, refresh) => {
-			step.fake.orderLooks(() => answer(wireGeneration({ id: 'foreign', status: 'completed' })));
-			refreshed.push((await refresh()).item.id);
-			return { generation, output: '' };
-		};
-		await step.run(batch(1, auto));
-		expect(refreshed).toEqual(['generation-1']);
-		expect(Math.min(...gaps(step.fake))).toBe(INTERVAL_MS);
-	});
-
-	it('is abandoned when another item ends the step', async () => {
-		const step = stepOf(1000);
-		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 1000 : 8000);
-		step.fake.failure = (prompt) => (prompt === 'p1' ? 'out of paint' : undefined);
-		let failedAt = 0;
-		step.finish = async (_job, generation, _signal, refresh) => {
-			step.fake.orderLooks(...Array(20).fill(() => troubleFor(generation.item.id)));
-			await refresh();
-			return { generation, output: '' };
-		};
-		const troubleFor = (id: string) => {
-			const last = step.fake.seen.at(-1);
-			if (!last?.path.endsWith(id)) return undefined;
-			if (failedAt > 0) throw new Error('asked after the end');
-			return refusal(503, 'service_unavailable');
-		};
-		step.time.at(step.time.now() + 9500, () => (failedAt = step.time.now()));
-		const { outcomes } = await step.run(batch(2));
-		expect(outcomes.map(inShort)).toEqual([
-			'stopped generation-1',
-			'generation_failed generation-2',
-		]);
-		expect(step.elapsed).toBeLessThan(12_000);
 	});
 
 	it('is requested once for all items with the same generation, and never after the step has ended', async () => {
@@ -91,20 +39,6 @@ describe('a status that is requested again, such as for a fresh URL', () => {
 		};
 		await step.runAgain([waitingFor('generation-1', 0, auto)]);
 		expect(step.fake.looksAt('generation-1')).toHaveLength(before + 1);
-	});
-
-	it('is requested at once if the last request was long ago', async () => {
-		const step = stepOf(3000);
-		let took = Infinity;
-		step.finish = async (_job, generation, _signal, refresh) => {
-			await step.time.sleep(INTERVAL_MS);
-			const from = step.time.now();
-			await refresh();
-			took = step.time.now() - from;
-			return { generation, output: '' };
-		};
-		await step.run(batch(1, auto));
-		expect(took).toBe(0);
 	});
 });
 
@@ -130,21 +64,6 @@ describe('the status of an ID that a user has entered', () => {
 			expect(errorIn(outcomes[0]).details).toContain('another generation');
 		},
 	);
-
-	it.each([id.toUpperCase(), ` ${id}\n`, id.replaceAll('-', ''), `{${id}}`])(
-		'may be about it in another spelling, and so may the status for a fresh URL: %j',
-		async (typed) => {
-			const step = stepOf(0);
-			step.fake.replies = [said(id)];
-			step.finish = async (_job, generation, _signal, refresh) => {
-				expect((await refresh()).item.id).toBe(id);
-				return { generation, output: '' };
-			};
-			const { outcomes } = await step.run([waitingFor(typed)]);
-			expect(outcomes.map(inShort)).toEqual([`completed ${id}`]);
-			expect(step.fake.seen).toHaveLength(2);
-		},
-	);
 });
 
 describe('the status checks of a step that has slept', () => {
@@ -163,15 +82,5 @@ describe('the status checks of a step that has slept', () => {
 		await step.runAgain([waitingFor('generation-1')]);
 		const [first] = step.fake.looksAt('generation-1');
 		expect(first.at).toBeGreaterThanOrEqual(heldUntil);
-	});
-
-	it('keep the generation charged in the error if it cannot be checked any more', async () => {
-		const step = await slept(600_000);
-		await step.runAgain([waitingFor('generation-1', 0, { wait: false })]);
-		step.fake.orderLooks(() => refusal(403, 'forbidden'));
-		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
-		expect(outcomes).toMatchObject([
-			{ kind: 'error', error: { generation: { id: 'generation-1' } } },
-		]);
 	});
 });

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import type { ProbeResponse } from '../../../client/ports';
 import { seededRandom } from '../../../sandbox/basics/random';
 import { networkError, refusal } from '../../support/answers';
-import { hanging } from '../../support/fake-service';
-import { batch, errorIn, inShort, Step, waitingFor, withEarlyTimers } from '../../support/step';
+import { batch, errorIn, inShort, Step, waitingFor } from '../../support/step';
 import { anySeed, auto, expectScheduled, INTERVAL_MS, seconds, stepOf } from './watched';
 
 describe('the status', () => {
@@ -50,46 +49,6 @@ describe('the status', () => {
 		);
 	});
 
-	it('is checked as often if several items wait for the same generation, each with its own settings', async () => {
-		const item = fc.record({
-			readiness: fc.constantFrom('auto' as const, 'status' as const, 'outputUrl' as const),
-			timeoutMs: seconds(1, 300),
-		});
-		const schedule = fc.record({
-			items: fc.array(item, { minLength: 2, maxLength: 4 }),
-			duration: seconds(0.1, 60),
-			looks: fc.array(fc.constantFrom(...looks), { maxLength: 6 }),
-			seed: anySeed,
-		});
-		await fc.assert(
-			fc.asyncProperty(schedule, async ({ items, duration, seed, ...ordered }) => {
-				const step = stepOf(duration, seed);
-				step.settings.stopOnError = false;
-				await step.run(batch(1, { wait: false }));
-				step.fake.orderLooks(...ordered.looks);
-				const { outcomes } = await step.runAgain(
-					items.map((terms, index) =>
-						waitingFor('generation-1', index, { ...terms, onTimeout: 'continue' }),
-					),
-				);
-				expectScheduled(step.fake);
-				outcomes.forEach((outcome, index) => {
-					const patient = items[index].timeoutMs > duration + 120_000;
-					if (patient) expect(inShort(outcome)).toBe('completed generation-1');
-				});
-			}),
-		);
-	});
-
-	it('is checked again soon after a failed check', async () => {
-		const step = stepOf(4500);
-		step.fake.failure = () => 'out of paint';
-		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
-		const { outcomes } = await step.run(batch(1, auto));
-		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
-		expect(step.elapsed).toBeLessThanOrEqual(1.03 * 4000 + INTERVAL_MS);
-	});
-
 	it.each([
 		[15_000, 12_000],
 		[2000, 1300],
@@ -98,36 +57,6 @@ describe('the status', () => {
 		step.fake.failure = () => 'out of paint';
 		const { outcomes } = await step.run(batch(1, { ...auto, timeoutMs }));
 		expect(errorIn(outcomes[0]).code).toBe('generation_failed');
-	});
-
-	it('of one generation is retried, regardless of the error of another one', async () => {
-		const step = stepOf(5000);
-		step.settings.stopOnError = false;
-		await step.run(batch(1, { wait: false }));
-		step.fake.orderLooks(
-			() => refusal(404, 'generation_not_found'),
-			() => refusal(503, 'service_unavailable'),
-		);
-		const { outcomes } = await step.runAgain([
-			waitingFor('foreign', 0),
-			waitingFor('generation-1', 1),
-		]);
-		expect(outcomes.map(inShort)).toEqual(['generation_not_found', 'completed generation-1']);
-	});
-
-	it('is requested again if the first connection is refused', async () => {
-		const step = stepOf(5000);
-		await step.run(batch(1, { wait: false }));
-		step.fake.orderLooks(nobody);
-		const { outcomes } = await step.runAgain([waitingFor('generation-1')]);
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-	});
-
-	it('is requested again several times if connections are refused later', async () => {
-		const step = stepOf(10_000);
-		step.fake.orderLooks(...Array.from({ length: 5 }, () => nobody));
-		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
 	});
 
 	it('whose check is interrupted by a Stop is no error', async () => {
@@ -175,36 +104,6 @@ describe('the status', () => {
 		expect([error.code, error.generation?.id]).toEqual(['generation_not_found', 'generation-1']);
 		expect(step.elapsed).toBeGreaterThan(30_000);
 		expect(step.elapsed).toBeLessThan(150_000);
-	});
-
-	it('is retried as often if timers fire early: the same response does not count twice', async () => {
-		const step = withEarlyTimers(stepOf(1000));
-		step.fake.orderLooks(...Array(6).fill(() => refusal(503, 'service_unavailable')));
-		const { outcomes } = await step.run(batch(1, { readiness: 'status' }));
-		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
-		expect(step.fake.looksAt('generation-1')).toHaveLength(7);
-	});
-
-	it('that is retried counts as one retry for all items with the same generation', async () => {
-		const step = stepOf(5000);
-		await step.run(batch(1, { wait: false }));
-		step.fake.orderLooks(() => refusal(503, 'service_unavailable'));
-		const jobs = [0, 1].map((index) => waitingFor('generation-1', index));
-		const { outcomes, stats } = await step.runAgain(jobs);
-		expect(outcomes.map(inShort)).toEqual(Array(2).fill('completed generation-1'));
-		expect(stats.retries).toBe(1);
-	});
-
-	it('that hangs times out for each item by its own timeout', async () => {
-		const step = stepOf(5000);
-		await step.run(batch(1, { wait: false }));
-		step.fake.orderLooks(hanging);
-		const { outcomes } = await step.runAgain(
-			[60_000, 2000].map((timeoutMs, index) =>
-				waitingFor('generation-1', index, { timeoutMs, onTimeout: 'continue' }),
-			),
-		);
-		expect(outcomes[1]).toMatchObject({ generation: { status: null, timed_out: true } });
 	});
 
 	it('alone is checked with the readiness Status', async () => {

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 
-import { refusal } from '../../support/answers';
-import { hanging } from '../../support/fake-service';
+import { seededRandom } from '../../../sandbox/basics/random';
 import { batch, errorIn, inShort, Step } from '../../support/step';
-import { anySeed, auto, seconds, soonAfter, stepOf } from './watched';
+import {
+	anySeed,
+	auto,
+	seconds,
+	soonAfter,
+	stepOf,
+	expectScheduled,
+	INTERVAL_MS,
+	LONGEST_PAUSE_MS,
+} from './watched';
 
 /** The ages of a generation at its status checks, in seconds. */
 const checksOf = (step: Step, index = 0) => {
@@ -87,16 +95,6 @@ describe('the scheduled checks', () => {
 		expect(ages.length).toBeGreaterThan(20);
 	});
 
-	it('detect a failure at four seconds, so that it does not hold its slot', async () => {
-		const step = stepOf(2000);
-		step.settings.maxConcurrent = 1;
-		step.settings.stopOnError = false;
-		step.fake.failure = (prompt) => (prompt === 'p0' ? 'out of paint' : undefined);
-		await step.run(batch(2, auto));
-		const [first, second] = step.fake.made;
-		expect(second.startedAt - first.startedAt).toBeLessThanOrEqual(4200);
-	});
-
 	it('are never closer than the poll interval', async () => {
 		const step = new Step({ pollIntervalMs: 30_000 });
 		step.fake.durationMs = () => 200_000;
@@ -107,20 +105,70 @@ describe('the scheduled checks', () => {
 	});
 });
 
-describe('if the files exist, and the status cannot be checked', () => {
-	const trouble = {
-		'it returns errors': () => refusal(503, 'service_unavailable'),
-		'it never responds': hanging,
-	};
-
-	it.each(Object.entries(trouble))(
-		'no more generations are created than may run at once: %s',
-		async (_, look) => {
-			const step = stepOf(2000);
-			step.settings.maxConcurrent = step.fake.slots = 10;
-			step.fake.orderLooks(...Array.from({ length: 500 }, () => look));
-			await step.run(batch(300, { ...auto, timeoutMs: 120_000 }));
-			expect(step.fake.made).toHaveLength(10);
-		},
-	);
+describe('a URL that has expired', () => {
+	it('is not probed, and is renewed by a status check', async () => {
+		const step = stepOf(500_000);
+		const { time, fake } = step;
+		fake.url = (id) => `https://storage.example.com/${id}.png?expires=${time.now() / 1000 + 20}`;
+		const { outcomes } = await step.run(batch(1, auto));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-1']);
+		for (const { url, at } of fake.probed) {
+			const expiresAt = Number(new URL(url).searchParams.get('expires')) * 1000;
+			// It may expire before its probe is sent.
+			expect(at - expiresAt).toBeLessThanOrEqual(INTERVAL_MS);
+		}
+		expect(new Set(fake.probed.map(({ url }) => url)).size).toBeGreaterThan(20);
+	});
 });
+
+describe('no probe is sent', () => {
+	it.each([180, 400, 5000, 12_345])('after a Stop at %d ms', async (ms) => {
+		const step = stepOf(100_000);
+		step.stopAt(ms);
+		const { outcomes } = await step.run(batch(8, auto));
+		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('stopped'));
+		const { startedAt } = step.fake.made[0];
+		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThanOrEqual(ms);
+		expect(step.elapsed).toBe(ms);
+	});
+
+	it.each(['auto', 'outputUrl'] as const)('after the timeout: %s', async (readiness) => {
+		const step = stepOf(100_000);
+		await step.run(batch(1, { readiness, timeoutMs: 7000, onTimeout: 'continue' }));
+		const { startedAt } = step.fake.made[0];
+		expect(step.fake.probed.length).toBeGreaterThan(0);
+		for (const { at } of step.fake.probed) expect(at - startedAt).toBeLessThan(7000);
+		expect(step.elapsed).toBe(7000);
+	});
+});
+
+it.each([
+	[10, 25],
+	[200, 32],
+])(
+	'a step of %d generations sends at most %d probes a second, and detects the ends no later than polling',
+	async (count, most) => {
+		const step = stepOf(0);
+		step.settings.maxConcurrent = count;
+		const random = seededRandom(7);
+		const durations = Array.from({ length: count }, () => 2000 + 40_000 * random());
+		step.fake.durationMs = (prompt) => durations[Number(prompt.slice(1))];
+		const ends = new Map<string, number>();
+		step.finish = async (_, generation) => {
+			ends.set(generation.item.id, step.time.now());
+			return { generation, output: '' };
+		};
+		await step.run(batch(count, auto));
+		const times = step.fake.probed.map(({ at }) => at);
+		times.forEach((at, index) => {
+			if (index >= most) expect(at - times[index - most]).toBeGreaterThanOrEqual(1000);
+		});
+		const queued = 1000;
+		const late = step.fake.made.map(({ id, endsAt }) => (ends.get(id) ?? Infinity) - endsAt);
+		expect(Math.max(...late)).toBeLessThanOrEqual(LONGEST_PAUSE_MS + queued);
+		// On average, polling detects an end half an interval late.
+		const mean = late.reduce((sum, ms) => sum + ms) / late.length;
+		expect(mean).toBeLessThanOrEqual(INTERVAL_MS / 2);
+		expectScheduled(step.fake);
+	},
+);

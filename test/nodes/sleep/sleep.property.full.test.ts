@@ -5,7 +5,7 @@ import { sleepSchedule } from './schedule';
 import { SleepTally } from './tally';
 
 /**
- * Extends the proof of `payment.property.full.test.ts` to steps that sleep: the nodes run in a simulated n8n, which is killed at
+ * Extends the proof of payments to steps that sleep: the nodes run in a simulated n8n, which is killed at
  * any moment, while the service and the table fail and the user stops executions. `npm run proof` plays more schedules.
  */
 
