@@ -78,8 +78,8 @@ export class BatchedTable {
 				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
 			};
-			const { readAt, found } = await callPatiently(this.ports, async () => {
-				return { readAt: clock.now(), found: await table(call) };
+			const { readAt, found } = await callPatiently(this.ports, async (isRepeated) => {
+				return { readAt: clock.now(), found: await table({ ...call, isRepeated }) };
 			});
 			const rows = found.filter((row) => isOwnedBy(this.scope, row));
 			return parts.map(() => ({ rows, readAt }));

@@ -16,11 +16,11 @@ const PATIENCE_MS = 30_000;
  */
 export async function callPatiently<T>(
 	{ clock, signal, debug }: { clock: Clock; signal: AbortSignal; debug?: Debug },
-	call: () => Promise<T>,
+	call: (isRepeated: boolean) => Promise<T>,
 ): Promise<T> {
 	let giveUpAt = Infinity;
 	for (const pauseMs of PAUSES_MS) {
-		const called = await toResult(call);
+		const called = await toResult(async () => await call(giveUpAt < Infinity));
 		if (called.ok) return called.value;
 		const { error } = called;
 		if (error instanceof GenerationError || error instanceof UnansweredError) throw error;
@@ -32,5 +32,5 @@ export async function callPatiently<T>(
 		await clock.sleep(pauseMs, signal);
 		if (signal.aborted) throw error;
 	}
-	return await call();
+	return await call(true);
 }

@@ -25,11 +25,13 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/**
-	 * Inserts the only row if its workflow, node, type and key have none, not even a failed one. In any case, none is inserted
-	 * if the writer has one with the same generation id: an earlier call has inserted it, and its answer was lost.
-	 */
+	/** Inserts the only row if its workflow, node, type and key have none, not even a failed one. */
 	ifMissing: boolean;
+	/**
+	 * True if an earlier call may have carried it out: then no row is inserted whose writer has one with its generation id.
+	 * Default: false.
+	 */
+	isRepeated?: boolean;
 	/** Keys to read afterwards. */
 	keys: string[];
 }

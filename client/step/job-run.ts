@@ -121,10 +121,14 @@ export class JobRun {
 
 	/** Requests the status once. After a sleep, or if the item had to wait, also when its deadline has passed. */
 	private async checkOnce(): Promise<void> {
-		const { clock, lateSeenAt } = this.shared;
+		const { clock, lateSeenAt, neverCreated } = this.shared;
+		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
-		if (this.job.kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		if (this.hasSlept) until = Math.max(until, lateSeenAt + AFTER_SLEEP_MS);
+		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
+		// What a batch has paid for is fetched once, so an outage then has the whole Timeout.
+		const isLast = kind === 'create' && neverCreated;
+		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
+		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);
 		await this.watch?.until('fetched', until);
 		if (this.watch?.generation) this.shared.lateSeenAt = clock.now();
 	}

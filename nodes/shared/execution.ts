@@ -63,20 +63,14 @@ export function journalOf(step: Step): Journal {
 	return new Journal(kept.generations, firstAttempt(step).runIndex, kept.token);
 }
 
-/** An attempt of a step. `startedAt`: milliseconds since the Unix epoch. */
-interface Attempt {
-	runIndex: number;
-	startedAt: number;
-}
-
 /** The first attempt of an agent's call, by the arguments object of that call. */
-const firstAttempts = new WeakMap<object, Attempt>();
+const firstAttempts = new WeakMap<object, { runIndex: number; startedAt: number }>();
 
 /**
  * This attempt or, as a tool, the first one of the same call. Every attempt of a tool has a new run index, but the
- * attempts of one call share their arguments.
+ * attempts of one call share their arguments. `startedAt`: milliseconds since the Unix epoch.
  */
-export function firstAttempt(step: Step): Attempt {
+export function firstAttempt(step: Step) {
 	const { $runIndex = 0 } = step.n8n.getWorkflowDataProxy(0) as { $runIndex?: number };
 	const attempt = { runIndex: $runIndex, startedAt: wallClock.now() };
 	const [call] = step.items;

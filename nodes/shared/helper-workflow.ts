@@ -1,4 +1,10 @@
-import type { IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INode,
+	INodeExecutionData,
+	IWorkflowBase,
+	WorkflowSettings,
+} from 'n8n-workflow';
 
 import { runsByHand } from './execution';
 import type { Step } from './step';
@@ -36,9 +42,6 @@ interface Helper {
 	saved: keyof typeof SAVED;
 }
 
-/** A setting of a workflow that tells n8n which executions to keep. Without one, n8n uses that of the instance. */
-type Saving = 'all' | 'none' | 'DEFAULT';
-
 /**
  * What a sleeping helper workflow knows from the step that started it, and passes on to those that it starts. It is part
  * of the settings of the helper workflow. n8n stores these with the execution, and shows them in no item, error or log.
@@ -47,9 +50,9 @@ interface HelperTerms {
 	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
 	secret?: string;
 	/** What the user's workflow says about executions that succeed. */
-	successes?: Saving;
+	successes?: WorkflowSettings.SaveDataExecution;
 	/** What the user's workflow says about executions that fail. */
-	errors?: Saving;
+	errors?: WorkflowSettings.SaveDataExecution;
 }
 
 /** The setting that contains the `HelperTerms`. */
@@ -121,7 +124,8 @@ export function newTerms(step: Step, secret?: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(step);
 	const isDiscarded = runsByHand(step) && saveManualExecutions === false;
-	const saving = (setting: unknown) => (isDiscarded ? 'none' : (setting as Saving | undefined));
+	const saving = (setting: unknown) =>
+		isDiscarded ? 'none' : (setting as WorkflowSettings.SaveDataExecution | undefined);
 	return {
 		...(secret !== undefined && { secret }),
 		successes: saving(saveDataSuccessExecution),

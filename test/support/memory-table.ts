@@ -56,16 +56,16 @@ export class MemoryTable {
 		};
 	}
 
-	private carryOut({ changes, inserts, ifMissing }: TableCall, ids: number[], clock: Clock): void {
+	private carryOut(call: TableCall, ids: number[], clock: Clock): void {
+		const { changes, inserts, ifMissing, isRepeated } = call;
 		for (const { where, set } of changes) {
 			for (const row of this.matching(where)) {
 				if (set) this.set(row, set, clock);
 				else this.rows.splice(this.rows.indexOf(row), 1);
 			}
 		}
-		const missing = inserts.map((row) =>
-			ifMissing ? !this.has(row) : !row.writer || !this.rows.some((one) => isTwin(one, row)),
-		);
+		const isThere = (row: RowFields) => isRepeated && this.rows.some((one) => isTwin(one, row));
+		const missing = inserts.map((row) => (ifMissing ? !this.has(row) : !isThere(row)));
 		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
 	}
 

@@ -36,7 +36,7 @@ export async function dataTable(step: Step): Promise<CallTable> {
 	const table = tableOf(step);
 	const found = await toResult(async () => await patiently(step, table.id));
 	if (!found.ok) throw unavailable(found.error);
-	return async (call) => await table.use(async (id) => await run(step, id, call));
+	return async (call) => await table.use(async (id) => await carryOut(step, id, call));
 }
 
 async function patiently<T>(step: Step, call: () => Promise<T>): Promise<T> {
@@ -61,20 +61,20 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
 	const sameId = { keyName: 'generation_id', keyValue: '={{ $json.generation_id }}' };
-	const into = (id: string) => insertion(operationsOn(id), [sameId]);
-	const insert = async (...operations: Operation[]) =>
+	const into = (id: string) => insertUnless(operationsOn(id), [sameId]);
+	const run = async (...operations: Operation[]) =>
 		await runTableNodes(step, operations, rows.map(cells), operations);
 	const table = tableOf(step);
 	const { signal } = step;
 	if (!signal.aborted) {
-		const once = async () => await table.use(async (id) => await insert(into(id)));
+		const once = async () => await table.use(async (id) => await run(into(id)));
 		const inserted = await toResult(async () => await patiently(step, once));
 		if (inserted.ok) return;
 		if (!signal.aborted || inserted.error instanceof UnansweredError) throw inserted.error;
 	}
 	// After a stop, n8n still runs a helper workflow, but returns no output. The table's id therefore cannot be read first.
 	const found = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
-	await insert({ ...creation, mayFail: true }, listing, into(`={{ ${found}.json.id }}`));
+	await run({ ...creation, mayFail: true }, listing, into(`={{ ${found}.json.id }}`));
 }
 
 /** Makes an operation on the rows of a table. */
@@ -87,18 +87,17 @@ function operationsOn(tableId: string): RowOperation {
 	});
 }
 
-/**
- * The operation that inserts each input item as a row.
- *
- * @param unless the row is inserted only if no other row meets all of these conditions, each of them an equality
- */
-function insertion(row: RowOperation, unless: INodeParameters[]): Operation {
+/** The operation that inserts each input item as a row. */
+function insert(row: RowOperation): Operation {
 	const columns = { mappingMode: 'autoMapInputData', value: null };
 	const options = { optimizeBulk: true };
-	const insert = { ...row('insert', { columns, options }), eachRow: true };
-	const filters = { conditions: unless };
-	const missing = row('rowNotExists', { matchType: 'allConditions', filters });
-	return { ...missing, eachRow: true, next: insert };
+	return { ...row('insert', { columns, options }), eachRow: true };
+}
+
+/** As `insert`, but only if no other row meets all of the conditions, each of them an equality. */
+function insertUnless(row: RowOperation, conditions: INodeParameters[]): Operation {
+	const missing = row('rowNotExists', { matchType: 'allConditions', filters: { conditions } });
+	return { ...missing, eachRow: true, next: insert(row) };
 }
 
 /** The conditions for a row that an insertion without an answer has added before it is repeated. */
@@ -106,8 +105,8 @@ const sameWriter = ['writer', 'generation_id'].map((keyName) => {
 	return { keyName, keyValue: `={{ $json.${keyName} }}` };
 });
 
-async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
-	const { changes, inserts, ifMissing } = call;
+async function carryOut(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
+	const { changes, inserts, ifMissing, isRepeated } = call;
 	const row = operationsOn(tableId);
 	const writes = (some: Change[]) =>
 		some.flatMap(({ where, set }) =>
@@ -121,8 +120,9 @@ async function run(step: Step, tableId: string, call: TableCall): Promise<Row[]>
 			),
 		);
 	const operations = writes(changes);
-	if (inserts.length > 0)
-		operations.push(insertion(row, ifMissing ? sameKey(inserts[0]) : sameWriter));
+	if (ifMissing) operations.push(insertUnless(row, sameKey(inserts[0])));
+	else if (inserts.length > 0)
+		operations.push(isRepeated ? insertUnless(row, sameWriter) : insert(row));
 	const [first, ...others] = chunks({
 		match: 'any',
 		// Older releases of the package stored keys without normalizing them.

@@ -12,8 +12,6 @@ import { nodeError } from '../output/node-error';
 import { noResponse, serviceOf, USER_WAITS_MS } from '../http/transport';
 import { callerIn } from '../step';
 
-type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
-
 /**
  * The choices of a field for several models, from the live catalog (spec 4.4).
  *
@@ -31,8 +29,8 @@ export function modelOptions(type: ModelFilter) {
  *
  * @param type which models to list
  */
-export function modelSearch(type: ModelFilter): ListSearch {
-	return async function (filter = '') {
+export function modelSearch(type: ModelFilter) {
+	return async function (this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
 		const models = await catalogModels(this, type);
 		return {
 			results: models

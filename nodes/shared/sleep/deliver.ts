@@ -1,19 +1,14 @@
-import type { INodeExecutionData, IPairedItemData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
-import { isOutage, type GenerationError } from '../../../client/api/errors';
-import { toResult, type Result } from '../../../client/async';
-import { isBeyondLimit } from '../../../client/orders/spend-guard';
+import { toResult } from '../../../client/async';
 import { planItems } from '../form/plan-items';
 import { termsOf } from '../helper-workflow';
-import { wallClock } from '../http/clock';
-import { causeOf } from '../output/node-error';
-import { failureOf } from '../output/results';
 import { n8nStarted } from './crash-recovery';
 import { awaitedStep, unlessStopped } from './executions';
 import { failureItem, notAsleep } from './failure';
 import { fetchResults } from './fetch-results';
 import type { Sleeper } from './sleeper';
-import { COLLECTIONS, isState, messageIn, messageItem, type SleepState } from './state';
+import { isState, messageIn, messageItem } from './state';
 import type { Step } from '../step';
 
 /**
@@ -45,36 +40,7 @@ async function resultsOf(helper: Step, sleeper: Sleeper): Promise<INodeExecution
 		sleeper,
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
-	// The Timeout of a wait is a bound, also while the service is down.
-	const mayWait = !sleeper.createsNothing && state.collections < COLLECTIONS;
-	if (mayWait && hasOutage(fetched, state)) {
-		return [[messageItem({ laterAt: wallClock.now() + PAUSE_MS })]];
-	}
 	if (!fetched.ok) return [[failureItem(fetched.error, sleeper.howToGoOn)]];
 	// n8n runs no node after one without output.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
-}
-
-/** The pause before the results are fetched again. */
-const PAUSE_MS = 120_000;
-
-/** True if a result is missing because the service or its storage is down. Errors of the waves do not count. */
-function hasOutage(
-	fetched: Result<INodeExecutionData[][]>,
-	{ memory: { ends } }: SleepState,
-): boolean {
-	const hasEnded = Object.values(ends).some((end) => end && !isBeyondLimit(end));
-	if (!fetched.ok) return !hasEnded && isDown(causeOf(fetched.error));
-	return fetched.value.flat().some((item) => !ends[itemIndexOf(item)] && isDown(failureOf(item)));
-}
-
-function itemIndexOf({ pairedItem }: INodeExecutionData): number {
-	return (pairedItem as IPairedItemData).item;
-}
-
-/** True if a later try may succeed. A file that is missing or has no URL does not count: it was waited for already. */
-function isDown(error: GenerationError | undefined): boolean {
-	if (!error || !isOutage(error)) return false;
-	const { code, status, generation } = error;
-	return code !== 'download_failed' || (generation?.url !== null && (status ?? 500) >= 500);
 }

@@ -4,16 +4,12 @@ import { onAbort, toResult } from '../../../client/async';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
-import { failureItem, type Advice } from './failure';
+import { failureItem, otherVersion, type Advice } from './failure';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
-import { otherVersion } from './other-version';
 import type { Sleeper } from './sleeper';
 import { isCurrent, isState, type SleepState } from './state';
 
 /** What the executions of a step that sleeps read of each other. */
-
-/** Identifies a step that sleeps: its execution (`batch`), the name of its node (`step`), and its run index. */
-type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
 
 /**
  * Returns the step that sleeps, for a helper execution that works for it.
@@ -22,9 +18,13 @@ type StepOf = Pick<SleepState, 'v' | 'batch' | 'step' | 'run'>;
  * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
  * @throws NodeApiError if another release has stored the state or the parameters of the step, and this one cannot read them
  */
-export async function stepOf(helper: Step, state: StepOf, sleeper: Advice): Promise<Step | null> {
-	if (!isCurrent(state)) throw await otherVersion(helper, [state], sleeper);
+export async function stepOf(
+	helper: Step,
+	state: SleepState,
+	sleeper: Advice,
+): Promise<Step | null> {
 	const { batch, step, run } = state;
+	if (!isCurrent(state)) throw await otherVersion(helper, batch, sleeper);
 	const secret = secretOf(helper);
 	if (secret === null) return null;
 	let isReadable = true;
@@ -41,7 +41,7 @@ export async function stepOf(helper: Step, state: StepOf, sleeper: Advice): Prom
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 		return keptStep(helper, { execution: batch, node: task.node, items, kept });
 	});
-	if (!isReadable) throw await otherVersion(helper, [state], sleeper);
+	if (!isReadable) throw await otherVersion(helper, batch, sleeper);
 	return found;
 }
 
@@ -83,7 +83,7 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 export async function stateOf(
 	helper: Step,
 	waves: string,
-	{ batch, step, run }: StepOf,
+	{ batch, step, run }: SleepState,
 ): Promise<SleepState | null> {
 	const found = await toResult(async () => await helper.n8n.getExecutionDataById(waves));
 	const state: unknown = found.ok && found.value?.executionData?.contextData.flow?.batch;
@@ -123,11 +123,8 @@ async function onceStored<T>(
 	return null;
 }
 
-/**
- * The pause between two checks whether the batch was stopped. Each check reads the sleeping execution with all of its
- * items, so the pause is this many times as long as the last check took, within these bounds: a slow n8n must stop soon, too.
- */
-const STOP_CHECK = { leastMs: 5_000, ofCost: 50, mostMs: 15_000 };
+/** The pause between two checks whether the batch was stopped. Each reads the sleeping execution with all of its items. */
+const STOP_CHECK_MS = 8_000;
 
 /**
  * Runs the work of a helper execution, and ends it soon after the user has stopped the execution that sleeps, because n8n
@@ -150,18 +147,13 @@ export async function unlessStopped<T>(
 	const forget = onAbort(step.signal, () => stop.abort());
 	let stopped = false;
 	const watchBatch = async () => {
-		const { leastMs, ofCost, mostMs } = STOP_CHECK;
-		let pauseMs = leastMs;
 		while (!stopped) {
-			await wallClock.sleep(pauseMs, ended.signal);
+			await wallClock.sleep(STOP_CHECK_MS, ended.signal);
 			if (ended.signal.aborted) return;
-			const began = wallClock.now();
 			const isOn = async () =>
 				(await stepOf(step, state, sleeper)) !== null && (await isAwaited(step, state));
 			const found = await toResult(isOn);
 			stopped = found.ok && !found.value;
-			const wanted = ofCost * (wallClock.now() - began);
-			pauseMs = Math.min(Math.max(leastMs, wanted), mostMs);
 		}
 		stop.abort();
 	};

@@ -1,8 +1,11 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { GenerationError } from '../../../client/api/errors';
+import { toResult } from '../../../client/async';
+import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
-import { addItemIndex, nodeError } from '../output/node-error';
+import { addItemIndex, descriptionOf, nodeError } from '../output/node-error';
+import { rowsOfExecution } from '../record/data-table';
 import type { Sleeper } from './sleeper';
 import { messageItem, type StepFailure } from './state';
 import type { Step } from '../step';
@@ -76,4 +79,34 @@ export function notAsleep(helper: Step, advice: Advice): NodeApiError {
 	const details =
 		'Another release of this package may have started it. If this node is in a workflow of your own, remove its parameter batchRole';
 	return nodeError(helper, endedEarly(advice, 'The sleeping step was not found', details), 0);
+}
+
+/**
+ * The error of a step whose stored state this release cannot read. It names every generation that the table has for the
+ * execution of the step.
+ *
+ * @param batch the id of that execution
+ */
+export async function otherVersion(
+	helper: Step,
+	batch: string,
+	advice: Advice,
+): Promise<NodeApiError> {
+	const error = endedEarly(
+		advice,
+		'The package was updated while the step was asleep, so it ended',
+		'This release cannot read what the other release stored',
+		{ first: 'Update the package only while no step sleeps.' },
+	);
+	const read = await toResult(async () => await rowsOfExecution(helper, batch));
+	const rows = read.ok ? read.value.filter((row) => isLive(row) && hasId(row)) : [];
+	const ids = rows.map((row) => row.generation_id);
+	const description = sentences(
+		descriptionOf(error),
+		ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`,
+	);
+	return nodeError(helper, error, 0, description, {
+		code: error.code,
+		generations: ids.map((id) => ({ id, status: null })),
+	});
 }

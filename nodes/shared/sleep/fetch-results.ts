@@ -12,9 +12,6 @@ import { startOf } from '../run/run-plans';
 import type { Step } from '../step';
 import type { SleepState } from './state';
 
-/** What the waves left. */
-type Left = Pick<SleepState, 'memory' | 'lastDeath'>;
-
 /**
  * Fetches the results of a step after its sleep: the same run again, with downloads, which creates nothing.
  *
@@ -24,7 +21,7 @@ type Left = Pick<SleepState, 'memory' | 'lastDeath'>;
 export async function fetchResults(
 	step: Step,
 	plans: Array<Result<Plan[]>>,
-	{ memory, lastDeath }: Left,
+	{ memory, lastDeath }: SleepState,
 ): Promise<INodeExecutionData[][]> {
 	const failures = plans.map((plan, itemIndex) => {
 		const end = memory.ends[itemIndex];
@@ -33,13 +30,7 @@ export async function fetchResults(
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error)];
 	});
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
-	const start = {
-		...(await startOf(step)),
-		memory,
-		neverCreated: neverCreated(lastDeath),
-		reported,
-	};
+	const start = { ...(await startOf(step)), memory, neverCreated: neverCreated(lastDeath) };
 	return await runToEnd(step, start, planned, failures);
 }
 
@@ -72,7 +63,7 @@ function neverCreated(lastDeath: string): GenerationError {
 export async function lastKnown(
 	step: Step,
 	plans: Array<Result<Plan[]>>,
-	{ memory }: Left,
+	{ memory }: SleepState,
 	error: GenerationError,
 ): Promise<Array<Outcome<Output>>> {
 	const { journal } = await startOf(step);

@@ -5,19 +5,37 @@ import { planItems } from '../form/plan-items';
 import { wallClock } from '../http/clock';
 import { startOf } from '../run/run-plans';
 import { awaitedStep, unlessStopped } from './executions';
+import { notAsleep } from './failure';
 import type { Sleeper } from './sleeper';
 import {
 	asleep,
 	countDeath,
+	isCurrent,
+	isState,
+	messageIn,
 	messageItem,
 	nothing,
+	shortly,
 	STORED_VERSION,
 	takeIn,
-	type Report,
 	type SleepState,
 } from './state';
 import type { Step } from '../step';
 import { runWave } from './wave';
+
+/**
+ * Lets an execution sleep before it does anything, so that the execution that waits for it is asleep before this one ends.
+ *
+ * @returns the input if the next node must report that it cannot be read
+ */
+export async function firstSleep(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
+	const input = helper.items;
+	const state = messageIn(input[0])?.state;
+	if (!isState(state)) throw notAsleep(helper, sleeper);
+	if (!isCurrent(state)) return [input];
+	await helper.n8n.putExecutionToWait(new Date(Math.max(state.wakeAt, shortly())));
+	return asleep();
+}
 
 /**
  * Runs the next wave of a step, and lets the execution sleep until the one after it. If a wave fails, the next one tries
@@ -46,7 +64,7 @@ async function wave(
 	helper: Step,
 	state: SleepState,
 	sleeper: Sleeper,
-): Promise<{ report: Report } | { failure: INodeExecutionData }> {
+): Promise<{ report: Partial<SleepState> } | { failure: INodeExecutionData }> {
 	const { step, failure } = await awaitedStep(helper, state, sleeper);
 	if (failure) return { failure };
 	if (step === null) return { report: { v: STORED_VERSION, over: true, stopped: true } };

@@ -2,11 +2,10 @@ import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { secretOf } from '../helper-workflow';
 import { deliver } from './deliver';
-import { notAsleep } from './failure';
-import { otherVersion } from './other-version';
+import { notAsleep, otherVersion } from './failure';
 import type { Sleeper } from './sleeper';
 import { isState, roleOf, ROLE_PARAMETER, type Role } from './state';
-import { firstSleep } from './first-sleep';
+import { firstSleep } from './next-wave';
 import { supervise } from './supervise';
 import type { Step } from '../step';
 
@@ -39,6 +38,6 @@ async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promi
 	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(batch)
-		? await otherVersion(helper, [batch], sleeper)
+		? await otherVersion(helper, batch.batch, sleeper)
 		: notAsleep(helper, sleeper);
 }

@@ -71,10 +71,7 @@ export interface SleepState {
 	awaitedBy?: { execution: string; node: string };
 }
 
-/** What a wave reports: the parts of the state that it knows better. */
-export type Report = Partial<SleepState> & Pick<SleepState, 'v'>;
-
-/** Maximum number of executions that fetch the results: another one follows if one dies, or if the service is down. */
+/** Maximum number of executions that fetch the results: another one follows if one dies. */
 export const COLLECTIONS = 3;
 
 /** Waves and helper executions that die this often in a row die for a reason that does not pass. */
@@ -130,8 +127,6 @@ export interface Message {
 	report?: SleepState;
 	/** The step no longer sleeps, or the sender was stopped. */
 	stopped?: true;
-	/** From the workflow that fetches the results: the service is down. When to try again, in Unix milliseconds. */
-	laterAt?: number;
 	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
 	failure?: StepFailure;
 	/**
@@ -166,15 +161,11 @@ export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
 
-/** The latest time that a `Date` can hold, in milliseconds since the Unix epoch. */
-const LAST_TIME = 8.64e15;
-
 /** True for the state of a step that sleeps. Anything else is not from this package. */
 export function isState(value: unknown): value is SleepState {
 	if (typeof value !== 'object' || value === null) return false;
-	const { batch, step, run, wakeAt } = value as Partial<SleepState>;
-	const isTime = typeof wakeAt === 'number' && wakeAt >= 0 && wakeAt <= LAST_TIME;
-	return typeof batch === 'string' && typeof step === 'string' && Number.isInteger(run) && isTime;
+	const { batch, step, run } = value as Partial<SleepState>;
+	return typeof batch === 'string' && typeof step === 'string' && typeof run === 'number';
 }
 
 /** The only key of the item that n8n's crash recovery puts in place of an output that was not stored. */
@@ -193,7 +184,7 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 }
 
 /** Adds what a wave reported to the state, or the state of another helper execution. */
-export function takeIn(state: SleepState, report: Report): void {
+export function takeIn(state: SleepState, report: Partial<SleepState>): void {
 	Object.assign(state, { dead: 0, lastDeath: '' }, report);
 }
 

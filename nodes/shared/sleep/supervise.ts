@@ -9,8 +9,14 @@ import { outputItems } from '../output/results';
 import { runHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
-import { endedEarly, failureItem, interruption, notAsleep, throwFailure } from './failure';
-import { otherVersion } from './other-version';
+import {
+	endedEarly,
+	failureItem,
+	interruption,
+	notAsleep,
+	otherVersion,
+	throwFailure,
+} from './failure';
 import type { Sleeper } from './sleeper';
 import {
 	asleep,
@@ -149,7 +155,7 @@ async function readable(
 	if (isResult(input[0])) return input;
 	const { report = state } = messageIn(input[0]) ?? {};
 	if (isCurrent(state) && isCurrent(report)) return input;
-	return [failureItem(await otherVersion(helper, [state, report], sleeper))];
+	return [failureItem(await otherVersion(helper, state.batch, sleeper))];
 }
 
 /** True for the output items or the failure of the step. */
@@ -180,9 +186,10 @@ async function listen(
 	delete kept.waves;
 	await n8nStarted(helper, needsTable);
 	if (message?.report) return takeIn(state, message.report);
-	if (message?.stopped) state.stopped = state.over = true;
-	if (message?.laterAt) state.wakeAt = message.laterAt;
-	if (message?.stopped || message?.laterAt) return;
+	if (message?.stopped) {
+		state.stopped = state.over = true;
+		return;
+	}
 	// The helper execution ended without a report. A message other than those above means that n8n lost the result.
 	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);

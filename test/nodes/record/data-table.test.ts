@@ -98,6 +98,7 @@ describe('a helper workflow', () => {
 			],
 			inserts: [row('a'), row('b')],
 			keys: ['a', 'b'],
+			isRepeated: true,
 		});
 		expect(calls.map(operationsOf)).toEqual([
 			['update', 'deleteRows', 'rowNotExists', 'insert', 'get'],
@@ -113,6 +114,12 @@ describe('a helper workflow', () => {
 		// The insertion comes after the check that its row does not exist.
 		const first = nodes.filter((_, index) => index !== 3);
 		expect(branches.map(({ node }) => node)).toEqual(first.map(({ name }) => name));
+	});
+
+	it('does not look for its own rows before it inserts them for the first time', async () => {
+		const { calls, call } = await opened();
+		await call({ inserts: [row('a')], keys: ['a'] });
+		expect(calls.map(operationsOf)).toEqual([['insert', 'get']]);
 	});
 
 	it('inserts only rows whose key has none, where that was asked for', async () => {
