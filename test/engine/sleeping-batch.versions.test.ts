@@ -62,23 +62,6 @@ describe.each(changes)('%s release has stored', (_, change) => {
 			expect([again.status, created()]).toEqual(['success', 3]);
 		},
 	);
-
-	it('all of this, and the rows are gone: the error names every generation', async () => {
-		const first = await execute(list, asleep);
-		const ids = rows().map(({ generation_id: id }) => String(id));
-		for (const find of Object.values(stored)) {
-			const what = find(first);
-			const { items } = what;
-			change(what);
-			// An unknown release stores the generations in a form of its own.
-			if (items) Object.assign(what, { items: undefined, known: items });
-		}
-		rows().length = 0;
-		const { error } = await sleepToEnd(stage, first);
-		for (const id of ids) {
-			expect(error).toHaveProperty('description', expect.stringContaining(id));
-		}
-	});
 });
 
 it('the state of a batch that has slept before is not read either', async () => {

@@ -80,7 +80,7 @@ export async function runToEnd(
 	planned: Plan[],
 	failures: Failures,
 ): Promise<INodeExecutionData[][]> {
-	const { before, journal, memory } = start;
+	const { before, journal, memory, reported } = start;
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
 	const record = await recordOf(step, start, planned.filter(isValid), failures);
 	const valid = planned.filter(isValid);
@@ -104,7 +104,8 @@ export async function runToEnd(
 		withoutKey(valid),
 	);
 	const all = inOrder(failures, valid, outcomes);
-	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: all, stats });
+	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
+	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
 
 	if (step.signal.aborted && !isOver) {
 		reportEnd(step, 'Stopped', all);

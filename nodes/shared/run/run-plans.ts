@@ -43,6 +43,8 @@ export interface StepStart {
 	rests?: boolean;
 	/** Set if nothing is created: the error of an item that has no generation. */
 	neverCreated?: GenerationError;
+	/** After a sleep, the items whose errors were traced before. They are not traced again. */
+	reported?: ReadonlySet<number>;
 	/** If the step ran a wave without a sleep: what it did, for the hints. */
 	before?: PipelineStats;
 }

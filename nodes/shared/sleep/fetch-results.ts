@@ -30,7 +30,9 @@ export async function fetchResults(
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error)];
 	});
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
-	const start = { ...(await startOf(step)), memory, neverCreated: neverCreated(lastDeath) };
+	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
+	const started = await startOf(step);
+	const start = { ...started, memory, neverCreated: neverCreated(lastDeath), reported };
 	return await runToEnd(step, start, planned, failures);
 }
 
