@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 
 import { CancelledError } from '../../client/api/errors';
+import { toResult } from '../../client/async';
+import type { SlotPool } from '../../client/orders/slot-pool';
 import type { ServiceResponse } from '../../client/ports';
 import { errorAnswer as refused } from '../../sandbox/basics/errors';
 import { anySchedule } from './simulation/arbitrary';
 import { play } from './simulation/play';
 import {
-	acquiring,
 	answering,
 	believing,
 	checking,
@@ -177,13 +178,15 @@ const saboteurs: Array<Saboteur<Schedule>> = [
 	[
 		'whoever waits for a slot does not learn of a stop',
 		/The step went on for \d+ ms after the stop/,
-		acquiring(async ({ slots, clock }, ...args) => {
-			try {
-				return await slots.acquire(...args);
-			} catch (error) {
-				if (error instanceof CancelledError) await clock.sleep(60_000);
-				throw error;
-			}
+		({ slots, clock }) => ({
+			slots: Object.assign(Object.create(slots) as SlotPool, {
+				acquire: async (...args: Parameters<SlotPool['acquire']>) => {
+					const acquired = await toResult(async () => await slots.acquire(...args));
+					if (acquired.ok) return acquired.value;
+					if (acquired.error instanceof CancelledError) await clock.sleep(60_000);
+					throw acquired.error;
+				},
+			}),
 		}),
 	],
 	[

@@ -86,6 +86,18 @@ it('no item gives up while other work fills the account for half an hour', async
 	expect(part).toBeLessThan(0.15);
 });
 
+it('items that wait at a spending limit hold no worker', async () => {
+	const { ended, part, step } = await held({
+		...{ items: 12, slots: 8, changes: { timeoutMs: 3_600_000 } },
+		prepare: ({ fake, settings }) => {
+			fake.durationMs = () => 1_200_000;
+			Object.assign(settings, { maxConcurrent: 12, maxNewGenerations: 10 });
+		},
+	});
+	expect([ended, step.fake.made.length]).toEqual([12, 10]);
+	expect(part).toBeLessThan(0.1);
+});
+
 it('pairs of items with one key rest like single items, and send no more requests', async () => {
 	const { errors, part, step } = await held({
 		...{ items: 40, slots: 3 },

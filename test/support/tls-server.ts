@@ -5,23 +5,18 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * The certificates in `tls/`, made with OpenSSL for these tests. They are valid until 2126, except for the expired one.
- * Their keys protect nothing. `company` is signed by a made-up company's CA; `companyChain` names that CA too.
+ * The certificates in `tls/`, made with OpenSSL for these tests. They are valid until 2126. Their keys protect
+ * nothing. `company` is signed by a made-up company's CA; `companyChain` names that CA too.
  */
 const CERTIFICATES = {
 	company: ['company'],
 	companyChain: ['company', 'ca'],
-	expired: ['expired'],
-	otherHost: ['other-host'],
 	selfSigned: ['self-signed'],
 };
 
 export type Certificate = keyof typeof CERTIFICATES;
 
 const read = (name: string) => readFileSync(join(__dirname, 'tls', `${name}.pem`), 'utf8');
-
-/** The certificate of the made-up company's CA. */
-export const companyCa = read('ca');
 
 /** An https server on this machine. */
 export interface TlsServer {

@@ -15,11 +15,6 @@ const FOREIGN_BODIES: Array<[string, unknown]> = [
 ];
 
 describe('the format with the status as code', () => {
-	it('takes the code from the type', () => {
-		const body = { error: { type: 'expired_api_key', message: 'Expired', code: 401 } };
-		expect(errorFromResponse({ status: 401, body }, false).code).toBe('expired_api_key');
-	});
-
 	it('is interpreted by its status if the type is only a category', () => {
 		const body = { error: { type: 'auth_error', message: 'No', code: 401 } };
 		const error = errorFromResponse({ status: 401, body }, false);
@@ -124,13 +119,6 @@ describe('the message of the service', () => {
 		expect(rejected(long)).toMatchObject({
 			message: 'Invalid parameter',
 			details: `The service says: ${long}`,
-		});
-	});
-
-	it('is not repeated if the title is equally specific', () => {
-		expect(rejected('Model not found: kestrel-9.', 'model_not_found')).toMatchObject({
-			message: 'Model kestrel-9 not found',
-			details: '',
 		});
 	});
 

@@ -89,6 +89,10 @@ describe('a generation', () => {
 		expect(readGeneration(body, now)).toBeNull();
 	});
 
+	it('may have a number as its ID: what was charged is not lost', () => {
+		expect(readGeneration({ id: 7 }, now)?.item.id).toBe('7');
+	});
+
 	it('is parsed or rejected, and parsing never throws', () => {
 		fc.assert(
 			fc.property(fc.anything(), (body) => {

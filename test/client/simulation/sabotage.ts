@@ -1,7 +1,7 @@
 import { toResult } from '../../../client/async';
 import type { CreateJob } from '../../../client/jobs/job';
 import type { StoredOrder, StoredOrders } from '../../../client/orders/journal';
-import type { Permit, SlotPool } from '../../../client/orders/slot-pool';
+import type { SlotPool } from '../../../client/orders/slot-pool';
 import type { Row } from '../../../client/jobs/row';
 import type { CallTable, Change, TableCall } from '../../../client/orders/table';
 import type { Outcome } from '../../../client/jobs/outcome';
@@ -117,17 +117,6 @@ export function storing(change: (orders: StoredOrder[]) => StoredOrder[]): Sabot
 		]);
 		return { stored: Object.fromEntries(changed) as StoredOrders };
 	};
-}
-
-/** Sabotages how items wait for slots. */
-export function acquiring(
-	acquire: (ports: StepPorts, ...args: Parameters<SlotPool['acquire']>) => Promise<Permit>,
-): Sabotage {
-	return (ports) => ({
-		slots: Object.assign(Object.create(ports.slots) as SlotPool, {
-			acquire: async (...args: Parameters<SlotPool['acquire']>) => await acquire(ports, ...args),
-		}),
-	});
 }
 
 /** Sabotages the outcomes that the step hands on. */

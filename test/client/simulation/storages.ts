@@ -9,7 +9,6 @@ const firstByte = { status: 206, oneByte: true };
 /** Behaviors of storages and of caches in front of them. Each step gets a new one. */
 export const storages = {
 	honest: () => (written) => (written ? firstByte : missing),
-	forbidding: () => (written) => (written ? firstByte : { status: 403, oneByte: false }),
 	/** A cache that remembers its 404 responses. */
 	remembering: () => {
 		const denied = new Set<string>();
@@ -23,7 +22,6 @@ export const storages = {
 	wholesale: () => (written) => (written ? { status: 200, oneByte: false } : missing),
 	/** Returns a placeholder from the beginning. */
 	placeholder: () => () => firstByte,
-	redirecting: () => () => ({ status: 302, oneByte: false }),
 	unreachable: () => () => new Error('connect ECONNREFUSED'),
 } satisfies Record<string, () => Storage>;
 

@@ -1,4 +1,3 @@
-
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { noSlot, retryAfter } from '../../support/answers';
 import { refused } from '../../support/fake-service';
@@ -29,14 +28,6 @@ const pauses = (times: number[]) => times.slice(1).map((at, index) => at - times
 const inForm = { wait: false } as const;
 
 describe('items without a slot', () => {
-	it.each([0, 300])('get one in their order: %i ms per response', async (latencyMs) => {
-		const step = limited(2);
-		step.fake.latencyMs = latencyMs;
-		await step.run(batch(8));
-		const order = [...step.fake.made].sort((one, other) => one.startedAt - other.startedAt);
-		expect(order.map(({ prompt }) => prompt)).toEqual(batch(8).map((_, index) => `p${index}`));
-	});
-
 	it('ask one at a time, not all of them', async () => {
 		const step = limited(0);
 		step.fake.latencyMs = 300;

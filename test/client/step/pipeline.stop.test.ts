@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import type { Outcome } from '../../../client/jobs/outcome';
-import { answerLost, refused, unreachable } from '../../support/fake-service';
+import { refused, unreachable } from '../../support/fake-service';
 import { batch, inShort, Step, waitingFor } from '../../support/step';
 
 function idsIn(outcomes: Array<Outcome<unknown>>): Set<string> {
@@ -46,15 +46,6 @@ describe('a stop', () => {
 		expect(outcomes.map(inShort)).toEqual(['stopped generation-1', 'stopped generation-2']);
 		expect([step.elapsed, step.fake.seen.length]).toEqual([1000, 2]);
 		expect(step.orders.map(({ id }) => id)).toEqual(['generation-1', 'generation-2']);
-	});
-
-	it('leaves an uncertain charge uncertain', async () => {
-		const step = new Step();
-		step.fake.order('p0', answerLost);
-		step.stopAt(500);
-		const { outcomes } = await step.run(batch(1, { onUncertainCharge: 'resubmit' }));
-		expect(outcomes.map(inShort)).toEqual(['uncertain_charge']);
-		expect(step.orders).toMatchObject([{ sent: 1 }]);
 	});
 
 	it('at any moment sends nothing afterwards, and loses no charged generation', async () => {

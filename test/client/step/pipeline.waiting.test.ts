@@ -6,13 +6,6 @@ import { answerLost, hanging, refused, unreachable, type Look } from '../../supp
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
 
 describe('waiting', () => {
-	it('checks a generation until it has ended', async () => {
-		const step = new Step();
-		await step.run(batch(1));
-		expect(step.fake.looksAt('generation-1')).toHaveLength(4);
-		expect(step.elapsed).toBe(12_000);
-	});
-
 	it('is not needed for a generation that is returned as it is', async () => {
 		const step = new Step({ maxConcurrent: 2 });
 		const { outcomes } = await step.run(batch(5, { wait: false }));

@@ -13,9 +13,7 @@ const storages: Record<string, FakeService['storage']> = {
 	'that ignores ranges': (_, written) => (written ? { status: 200, oneByte: false } : missing),
 	'that redirects': () => ({ status: 302, oneByte: false }),
 	'with a page for every request': () => ({ status: 200, oneByte: false }),
-	'with server errors': () => ({ status: 503, oneByte: true }),
 	'with other bytes than the requested one': () => ({ status: 206, oneByte: false }),
-	'that says that its URL is gone': () => ({ status: 410, oneByte: false }),
 	'that has too many requests': () => ({ status: 429, oneByte: false }),
 	'with an error page of one byte until the file is there': (_, written) =>
 		written ? { status: 206, oneByte: true } : { status: 404, oneByte: true },
