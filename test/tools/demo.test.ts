@@ -2,14 +2,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { scripts } from '../../package.json';
-import { commandLine } from '../../tools/demo/options';
 
 const root = join(__dirname, '../..');
 const notCopied = ['node_modules', '.git', 'dist', 'output', 'coverage', 'test', 'docs'];
@@ -85,31 +82,6 @@ async function expectNothingLeft(): Promise<void> {
 	expect(left.filter((name) => /^(n8n-engine|sandbox)-/.test(name))).toEqual([]);
 }
 
-it('reports a taken port before it does anything', async () => {
-	const server = createServer();
-	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-	const { port } = server.address() as AddressInfo;
-	const { code, said } = await demo(['--port', String(port)]);
-	server.close();
-	expect(said).toContain(`Port ${port} is taken by another program.`);
-	expect(said).toContain('leave --port and --storage-port out');
-	expect(said).not.toMatch(/^\s+at /m);
-	expect(code).toBe(1);
-	expect(await readdir(copy)).not.toContain('dist');
-	await expectNothingLeft();
-});
-
-it('reports an output folder that cannot be used before it does anything', async () => {
-	const { code, said } = await demo(['--output', 'package.json/output']);
-	expect(said).toMatch(
-		/The folder \S+output cannot be used \(.*\)\. Choose another one with --output\./,
-	);
-	expect(said).not.toMatch(/^\s+at /m);
-	expect(code).toBe(1);
-	expect(await readdir(copy)).not.toContain('dist');
-	await expectNothingLeft();
-});
-
 it('builds the nodes, and creates a picture and a video', async () => {
 	const { code, said } = await demo(['--time-scale', '100']);
 	expect(said).toMatch(/Create Picture +starts\n[^]*credits charged[^]*Create Picture +done in/);
@@ -129,45 +101,15 @@ it('builds the nodes, and creates a picture and a video', async () => {
 	await expectNothingLeft();
 });
 
-// The order matters: the first case reuses the build from above, and the second one removes it.
-it.each(['the picture is processing', 'Building the nodes'])(
-	'leaves nothing behind on Ctrl-C at "%s"',
-	async (moment) => {
-		const builds = moment.startsWith('Building');
-		if (builds) await rm(join(copy, 'dist'), { recursive: true });
-		let pressed = false;
-		const { code, said } = await demo([], ({ pid }, text) => {
-			if (pressed || !pid || !text.includes(moment)) return;
-			pressed = true;
-			process.kill(-pid, 'SIGINT');
-		});
-		expect(said).toContain('Stopped. Nothing is left running.');
-		// Ended by SIGINT, or with code 130: on a busy machine, Node.js may see its child end before it handles the signal.
-		expect(code).toBe(130);
-		expect(said.includes('Building')).toBe(builds);
-		await expectNothingLeft();
-	},
-);
-
-describe('its options', () => {
-	const read = (args: string[]) =>
-		commandLine('/package')
-			.exitOverride()
-			.configureOutput({ writeErr: () => undefined })
-			.parse(args, { from: 'user' })
-			.opts();
-
-	it('have defaults', () => {
-		const usual = { port: 0, storagePort: 0, timeScale: 10, output: '/package/output' };
-		expect(read([])).toEqual(usual);
+it('leaves nothing behind on Ctrl-C', async () => {
+	let pressed = false;
+	const { code, said } = await demo([], ({ pid }, text) => {
+		if (pressed || !pid || !text.includes('the picture is processing')) return;
+		pressed = true;
+		process.kill(-pid, 'SIGINT');
 	});
-
-	it.each([
-		[['--port', 'http'], "'http' is invalid. It must be a whole number from 0 to 65535."],
-		[['--storage-port', '70000'], "'70000' is invalid. It must be a whole number from 0 to 65535."],
-		[['--time-scale', '0'], "'0' is invalid. It must be a number above 0."],
-		[['--turbo'], "unknown option '--turbo'"],
-	])('reject %j', (args, message) => {
-		expect(() => read(args)).toThrow(message);
-	});
+	expect(said).toContain('Stopped. Nothing is left running.');
+	// Ended by SIGINT, or with code 130: on a busy machine, Node.js may see its child end before it handles the signal.
+	expect(code).toBe(130);
+	await expectNothingLeft();
 });
