@@ -55,33 +55,13 @@ describe('with ten slots, a batch takes at most 1.25, 1.10, 1.05 or 1.03 times t
 	});
 });
 
-describe('a batch takes about as long as its generations need', () => {
-	it.each<[slots: number, seconds: number, spread: Spread, most: number]>([
-		[10, 2, 'each', 1.11],
-		[10, 4, 'log-normal', 1.06],
-		[10, 10, 'each', 1.05],
-		[25, 2, 'each', 1.12],
-		[25, 2, 'log-normal', 1.14],
-		[25, 4, 'each', 1.06],
-		[25, 4, 'log-normal', 1.08],
-	])('with %d slots and generations of %d s, %s', async (slots, seconds, spread, most) => {
-		const { ratio, statusRequestsPerGeneration } = await runBatch(batchOf(slots, seconds, spread));
-		expect(ratio).toBeLessThan(most);
-		expect(statusRequestsPerGeneration).toBeLessThan(seconds < 10 ? 1.6 : 4.2);
-	});
-});
-
 // The bounds are what batches took when no generation was expected to end at any time.
 describe('a wrong guess of when generations end costs nothing', () => {
 	it.each<[slots: number, spread: Spread, most: number]>([
 		[10, 'two speeds', 1.08],
 		[10, 'slower later', 1.14],
-		[10, 'faster later', 1.15],
 		[10, 'one of ten times', 1.1],
-		[25, 'two speeds', 1.21],
-		[25, 'slower later', 1.26],
 		[25, 'faster later', 1.25],
-		[25, 'one of ten times', 1.16],
 	])('with %d slots: %s', async (slots, spread, most) => {
 		const { ratio } = await runBatch(batchOf(slots, 2, spread));
 		expect(ratio).toBeLessThan(most);

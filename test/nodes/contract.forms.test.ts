@@ -3,7 +3,6 @@ import {
 	type INode,
 	type INodeParameters,
 	type INodeProperties,
-	type INodePropertyCollection,
 	type INodePropertyOptions,
 	type INodeType,
 } from 'n8n-workflow';
@@ -49,11 +48,6 @@ describe('a form shows', () => {
 			[...image, ...download, 'options', 'runOptions', 'suspendNotice'],
 		],
 		[
-			'imageGeneration',
-			{ runOptions: { whileWaiting: 'poll' } },
-			[...image, ...download, 'options', 'runOptions'],
-		],
-		[
 			'videoGeneration',
 			{ runOptions: { whileWaiting: 'suspend' } },
 			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions', 'suspendNotice'],
@@ -76,19 +70,12 @@ describe('a form shows', () => {
 		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options', 'runOptions']],
 		[
 			'waitForCompletion',
-			{ mode: 'check' },
-			['generationId', 'mode', ...download, 'options', 'runOptions'],
-		],
-		[
-			'waitForCompletion',
 			{ mode: 'suspend' },
 			['generationId', 'mode', 'suspendNotice', ...download, 'options', 'runOptions'],
 		],
 		['generationModels', {}, ['operation', 'type', 'returnAll', 'limit']],
-		['generationModels', { returnAll: true }, ['operation', 'type', 'returnAll']],
 		['generationModels', { operation: 'get' }, ['operation', 'modelId']],
 		['generationCredits', {}, ['operation', 'options']],
-		['generationCredits', { operation: 'getSummary' }, ['operation', 'options']],
 	])('of %s with %j', (name, chosen, fields) => {
 		const node = nodeNamed(name);
 		const visible = node.description.properties.filter(({ type }) => type !== 'hidden');
@@ -124,44 +111,6 @@ describe('a form shows', () => {
 			expect(hidden.map((choice) => choice.value)).toEqual([value]);
 		},
 	);
-
-	it.each<[string, INodeParameters]>([
-		['does not offer it in a new workflow', {}],
-		['shows it in a workflow that uses it', { inputImages: 'https://example.com/a.png' }],
-		['shows it with an expression', { inputImages: '={{ $json.pictures }}' }],
-		['shows it with a list', { inputImages: ['https://example.com/a.png'] }],
-	])('the older field for input images where it is used: Image Generation %s', (_, options) => {
-		const { description } = nodeNamed('imageGeneration');
-		const collection = description.properties.find(({ name }) => name === 'options');
-		const field = (collection?.options as INodeProperties[]).find(
-			({ name }) => name === 'inputImages',
-		) as INodeProperties;
-		const node = { parameters: { options } } as unknown as INode;
-		const { parameters } = node;
-		const isShown = NodeHelpers.displayParameterPath(
-			parameters,
-			field,
-			'options',
-			node,
-			description,
-		);
-		expect(isShown).toBe('inputImages' in options);
-		const kept = NodeHelpers.getNodeParameters(
-			...([description.properties, parameters, true, false, node, description] as const),
-		);
-		expect(kept?.options).toEqual(options);
-	});
-
-	it.each([
-		['url', 'url'],
-		['binary', 'binaryPropertyName'],
-	])('for a reference input from %s: %s', (source, field) => {
-		const node = nodeNamed('imageGeneration');
-		const inputs = node.description.properties.find(({ name }) => name === 'referenceInputs');
-		expect(inputs?.typeOptions).toEqual({ multipleValues: true });
-		const [{ values }] = inputs?.options as INodePropertyCollection[];
-		expect(shown(values, { source }, node)).toEqual(['source', 'type', field]);
-	});
 });
 
 describe('the model picker', () => {
@@ -182,22 +131,10 @@ describe('the model picker', () => {
 	});
 });
 
-it('the aspect ratio of an image accepts values that are not in the list', () => {
-	const { properties } = nodeNamed('imageGeneration').description;
-	const ratio = properties.find(({ name }) => name === 'aspectRatio');
-	expect(ratio?.allowArbitraryValues).toBe(true);
-});
-
 it('no number field has a maximum: n8n would drop the digits that are too much, and 12 would become 1', () => {
 	const texts = JSON.stringify(ownNodes.map(({ description }) => description.properties));
 	expect(texts).toContain('minValue');
 	expect(texts).not.toContain('maxValue');
-});
-
-it('n8n shows the duration of a video as 4, not as 4.00', () => {
-	const { properties } = nodeNamed('videoGeneration').description;
-	const duration = properties.find(({ name }) => name === 'duration');
-	expect(duration?.typeOptions).not.toHaveProperty('numberPrecision');
 });
 
 describe('the credential', () => {

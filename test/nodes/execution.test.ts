@@ -1,11 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	continuesOnError,
-	hasErrorOutput,
-	journalOf,
-	runsAsTool,
-} from '../../nodes/shared/execution';
+import { journalOf } from '../../nodes/shared/execution';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
 
@@ -20,33 +15,6 @@ function orderIn(given: Parameters<typeof contextOf>[0]) {
 }
 
 const throughDatabase = (kept: IDataObject) => JSON.parse(JSON.stringify(kept)) as IDataObject;
-
-describe('what a step knows of its execution', () => {
-	it('is the signal of the user’s stop', () => {
-		const { signal } = new AbortController();
-		expect(contextOf({ cancel: signal }).step.signal).toBe(signal);
-	});
-
-	it('is a signal that never aborts if n8n provides none', () => {
-		expect(contextOf().step.signal.aborted).toBe(false);
-	});
-
-	it.each([
-		[{ isTool: true }, true],
-		[{ node: { type: 'n8n-nodes-media-generation.imageGenerationTool' } }, true],
-		[{}, false],
-	])('is whether an agent runs it: %j', (given, tool) => {
-		expect(runsAsTool(contextOf(given).step)).toBe(tool);
-	});
-
-	it('is how it handles failed items', () => {
-		expect(continuesOnError(contextOf({ continueOnFail: true }).step)).toBe(true);
-		expect(continuesOnError(contextOf().step)).toBe(false);
-		const separate = contextOf({ node: { onError: 'continueErrorOutput' } });
-		expect(hasErrorOutput(separate.step)).toBe(true);
-		expect(hasErrorOutput(contextOf().step)).toBe(false);
-	});
-});
 
 describe('what a step stores with its execution', () => {
 	it('comes back from the database', async () => {

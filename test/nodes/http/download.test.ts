@@ -1,10 +1,8 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { takeInlineFile } from '../../../client/api/generation';
-import { limit } from '../../../client/async';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { fileOf } from '../../../nodes/shared/http/transport';
 import {
@@ -31,14 +29,6 @@ describe('a body that ends before its first bytes', () => {
 				const broken = once(body, 'error');
 				body.destroy(new Error('reset'));
 				await broken;
-				return body;
-			},
-		],
-		[
-			'closed before anyone has read it',
-			async () => {
-				const body = new PassThrough().destroy();
-				await once(body, 'close');
 				return body;
 			},
 		],
@@ -78,23 +68,13 @@ describe('text instead of the output', () => {
 	it.each([
 		['Service temporarily overloaded', 'Service temporarily overloaded'],
 		['\ufeff<html><title>502 Bad\x1b Gateway</title>', '502 Bad Gateway'],
-		['<!-- a --><?xml version="1.0"?><Error><Code>Expired</Code></Error>', 'Expired'],
 		[`Bad key ${KEY}, try again`, 'Bad key …, try again'],
-		['{"error":{"message":"Slow down"}}', '{"error":{"message":"Slow down"}}'],
-		['word '.repeat(500), `${'word '.repeat(20).trim()}…`],
 	])('is an error with its first words: %j', async (text, words) => {
 		const bodyOf = async () => new PassThrough().end(text);
 		await expect(downloading({ bodyOf })).rejects.toMatchObject({
 			message: `The storage returned text instead of the image or video: ${words}`,
 			code: 'download_failed',
 			charge: 'paid',
-		});
-	});
-
-	it('is an error also where it has no words', async () => {
-		const bodyOf = async () => new PassThrough().end('<html><body></body>');
-		await expect(downloading({ bodyOf })).rejects.toMatchObject({
-			message: 'The storage returned text instead of the image or video',
 		});
 	});
 
@@ -144,13 +124,6 @@ describe('a file that is said to be missing', () => {
 		expect(pauses.reduce((sum, ms) => sum + ms)).toBeCloseTo(300_000, 1);
 	});
 
-	it('is requested four times more, even if Timeout is short', async () => {
-		const bodyOf = jest.fn(async () => endless(''));
-		const running = downloading({ bodyOf, statusCode: 404, patienceMs: 1 });
-		await expect(running).rejects.toMatchObject({ status: 404 });
-		expect(bodyOf).toHaveBeenCalledTimes(5);
-	});
-
 	it('has its whole patience left after it has waited for its turn', async () => {
 		const patienceMs = 60_000;
 		const statusCode = [503, 503, 503, 503, 503, 503, 200];
@@ -188,36 +161,6 @@ describe('a body that hardly delivers data', () => {
 		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
 	});
 
-	it('is one that never begins, such as behind a proxy that does not connect', async () => {
-		windows();
-		let tries = 0;
-		const bodyOf = async () => {
-			tries++;
-			return await new Promise<never>(() => undefined);
-		};
-		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
-		expect(tries).toBeGreaterThanOrEqual(5);
-	});
-
-	it('is not a small one that came with the headers and is stored for long', async () => {
-		windows();
-		let begun = 0;
-		const { binary } = await downloading({
-			bodyOf: async () => {
-				begun++;
-				const body = Object.assign(new PassThrough(), { complete: true });
-				body.end(BINARY.repeat(1000));
-				await new Promise(process.nextTick);
-				return body;
-			},
-			store: async (whole) => {
-				for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
-				return await bytesOf(whole);
-			},
-		});
-		expect([binary.bytes, begun]).toEqual([BINARY.length * 1000, 1]);
-	});
-
 	/** Sends so many pieces, a turn apart, that are headway enough. */
 	const send = (body: PassThrough, rest: number, after: () => void) => {
 		if (rest === 0) return after();
@@ -245,62 +188,6 @@ describe('a body that hardly delivers data', () => {
 		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
 		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
 	});
-
-	it('is one that drips without an end', async () => {
-		windows();
-		const drip = (body: PassThrough) => {
-			if (body.destroyed) return;
-			body.write(BINARY.repeat(1000));
-			setImmediate(() => drip(body));
-		};
-		const bodies: Readable[] = [];
-		const bodyOf = async () => {
-			const body = new PassThrough();
-			bodies.push(body);
-			drip(body);
-			return body;
-		};
-		await expect(downloading({ bodyOf })).rejects.toThrow('The download stalled');
-		expect(bodies.length).toBeGreaterThanOrEqual(5);
-	});
-
-	it('is not one that has come as a whole and is stored for long afterwards', async () => {
-		windows();
-		let begun = 0;
-		let stored = 0;
-		const { binary } = await downloading({
-			bodyOf: async () => {
-				begun++;
-				return new PassThrough().end(Buffer.alloc(1_000_000, 1));
-			},
-			store: async (whole) => {
-				const bytes = await bytesOf(whole);
-				for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
-				stored++;
-				return bytes;
-			},
-		});
-		expect([binary.bytes, begun, stored]).toEqual([1_000_000, 1, 1]);
-	});
-
-	it('causes no leak warning while its first bytes trickle in', async () => {
-		const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
-		const body = new PassThrough();
-		const listeners = () => body.listenerCount('readable') + body.listenerCount('close');
-		const counts: number[] = [];
-		const send = (rest: number) => {
-			if (rest > 0) {
-				body.write(BINARY);
-				counts.push(listeners());
-				setImmediate(() => send(rest - 1));
-			} else body.end();
-		};
-		send(60);
-		const { binary } = await downloading({ bodyOf: async () => body });
-		expect(binary.bytes).toBe(60);
-		expect(Math.max(...counts)).toBeLessThan(EventEmitter.defaultMaxListeners);
-		expect(warned).not.toHaveBeenCalled();
-	});
 });
 
 describe('a file that ends early', () => {
@@ -320,42 +207,6 @@ describe('a file that ends early', () => {
 			charge: 'paid',
 		});
 	});
-
-	it('is no success if its 206 says that it is whole', async () => {
-		const headersOf = () => ({ 'content-range': 'bytes 0-99/100' });
-		const running = downloading({ bodyOf: async () => short(), statusCode: 206, headersOf });
-		await expect(running).rejects.toThrow('60 of 100 bytes');
-	});
-});
-
-describe('a storage of n8n that does not answer', () => {
-	it('is an error of the item with its ID, and the next download gets its place', async () => {
-		const places = limit(1);
-		const never = async () => await new Promise<never>(() => undefined);
-		const timers = jest.spyOn(AbortSignal, 'timeout');
-		timers.mockImplementation(() => {
-			const passed = new AbortController();
-			setImmediate(() => passed.abort());
-			return passed.signal;
-		});
-		const hanging = downloading({
-			bodyOf: async () =>
-				Object.assign(new PassThrough().end(BINARY.repeat(5_000)), { complete: true }),
-			store: async (whole) => {
-				await bytesOf(whole);
-				return await never();
-			},
-			limited: places,
-		});
-		await expect(hanging).rejects.toMatchObject({
-			message: 'n8n could not store the output',
-			description: expect.stringContaining('did not respond in time') as string,
-			generation: { id: 'generation-1' },
-		});
-		timers.mockRestore();
-		const next = await downloading({ bodyOf: async () => file(), limited: places });
-		expect(next.binary).toEqual({ bytes: 100 });
-	});
 });
 
 describe('an output that came in the response', () => {
@@ -367,14 +218,6 @@ describe('an output that came in the response', () => {
 		const done = await downloading({ bodyOf: noRequest, generation: inline() });
 		expect(done.binary).toEqual({ bytes: PNG.length });
 		expect(done.generation.item.url).toBeNull();
-	});
-
-	it('is requested again if another item has taken it', async () => {
-		const taken = inline();
-		takeInlineFile(taken);
-		const refresh = async () => inline();
-		const { binary } = await downloading({ bodyOf: noRequest, generation: taken, refresh });
-		expect(binary).toEqual({ bytes: PNG.length });
 	});
 });
 

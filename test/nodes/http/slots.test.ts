@@ -36,9 +36,4 @@ describe('the slots of an account', () => {
 		const [after] = await atOnce('a');
 		expect(after).not.toBe(before);
 	});
-
-	it.each([null, undefined])('of a credential without an id are its own: %s', async (id) => {
-		const [one, two] = await atOnce(id, id);
-		expect(two).not.toBe(one);
-	});
 });

@@ -62,24 +62,6 @@ describe('a request', () => {
 			},
 		]);
 	});
-
-	it('takes its body along, and never the key: that is the credential’s', async () => {
-		const { step, sent } = answering({ statusCode: 200, body: {} });
-		const body = { prompt: 'A cat' };
-		await connect(step)({ method: 'POST', path: '/v1/images/generations', body });
-		expect(sent[0]).toMatchObject({ method: 'POST', body });
-		expect(JSON.stringify(sent)).not.toContain(KEY);
-	});
-
-	it('rejects as n8n’s helper does', async () => {
-		const failure = new Error('socket hang up');
-		const { step } = contextOf({
-			credentials,
-			helpers: { httpRequestWithAuthentication: async () => await Promise.reject(failure) },
-		});
-		const send = connect(step);
-		await expect(send({ method: 'GET', path: '/v1/models' })).rejects.toBe(failure);
-	});
 });
 
 describe('an id that is a number', () => {
@@ -152,37 +134,19 @@ describe('a credential that is edited while a step runs', () => {
 		expect(sent).toEqual(KEYS.map((key) => `${key} to https://api.example.com/v1/models`));
 	});
 
-	it('is read once for each request', async () => {
-		const { send, sent } = edited({ apiKey: old }, elsewhere);
-		await send(LIST);
-		expect(sent).toEqual([`${old} to https://api.example.com/v1/models`]);
-	});
-
 	it('has every key that it had cut out of what the service says', async () => {
 		const { send } = edited({ apiKey: old }, { apiKey: fresh });
 		await send(LIST);
 		expect(JSON.stringify(await send(LIST))).not.toMatch(/svc_live/);
 	});
-
-	it('may have its address written in another way', async () => {
-		const { send, sent } = edited({}, { baseUrl: 'https://API.example.com:443/v1' });
-		await send(LIST);
-		await send(LIST);
-		expect(sent).toHaveLength(2);
-	});
 });
 
 describe('the key', () => {
-	it.each([400, 401, 403, 500])('is removed from what a %i says about it', async (statusCode) => {
-		const body = { error: { code: 'invalid_api_key', message: `No such key: ${KEY} (${KEY})` } };
-		const { step } = answering({ statusCode, body });
+	it('is removed from what an error says about it', async () => {
+		const body = (key: string) => ({ error: { message: `No such key: ${key} (${key})` } });
+		const { step } = answering({ statusCode: 401, body: body(KEY) });
 		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
-		expect(answer).toEqual({
-			status: statusCode,
-			body: {
-				error: { code: 'invalid_api_key', message: 'No such key: [API key] ([API key])' },
-			},
-		});
+		expect(answer).toEqual({ status: 401, body: body('[API key]') });
 	});
 
 	it('is left where it is part of an answer that is no error: an id or a URL would be another', async () => {
@@ -192,48 +156,21 @@ describe('the key', () => {
 		expect(answer).toEqual({ status: 200, body });
 	});
 
-	it('is removed from the reason of a failed generation', async () => {
-		const body = { id: `gen-${KEY}`, status: 'failed', error: { message: `Bad key ${KEY}` } };
-		const { step } = answering({ statusCode: 200, body });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
-		expect(answer.body).toEqual({ ...body, error: { message: 'Bad key [API key]' } });
-	});
-
-	it('is removed wherever an error repeats it: in lists, and in nested values', async () => {
-		const said = (key: string) => [`Bad key ${key}`, { tried: [key, 1, null] }];
-		const { step } = answering({ statusCode: 200, body: { id: 'x', error: said(KEY) } });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
-		expect(answer.body).toEqual({ id: 'x', error: said('[API key]') });
-	});
-
 	const SIGNED = 'https://n8n.example.com/rest/binary-data/signed?token=ey.J0.eX';
 	const quoting = (key: string, url: string) => `Could not fetch ${url} with ${key}`;
 	const [secret, readable] = [quoting(KEY, SIGNED), quoting('[API key]', '[signed URL]')];
 
 	const TOKEN = `eyJhbGciOiJIUzI1NiJ9.${'eyJpZCI6'.repeat(9)}.s1-_g`;
-	it.each<[string, string]>([
-		['in the query', `GET /rest/binary-data/signed returned 404 (query: token=${TOKEN})`],
-		['alone', `Bad token "${TOKEN}"`],
-		['encoded', `https%3A%2F%2Fn8n%2Frest%2Fx%3Ftoken%3D${TOKEN}%26a`],
-	])('of a signed URL is removed, too, if it is quoted %s', async (_, message) => {
-		const { step } = answering({
-			statusCode: 400,
-			body: { error: { message, query: { token: TOKEN } } },
-		});
+	it('of a signed URL is removed, too', async () => {
+		const message = `GET /rest/binary-data/signed returned 404 (query: token=${TOKEN})`;
+		const body = { error: { message, query: { token: TOKEN } } };
+		const { step } = answering({ statusCode: 400, body });
 		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(JSON.stringify(answer)).not.toMatch(/eyJ|s1-_g/);
 	});
 
-	it('is removed from a 200 without an id, which errors quote', async () => {
-		const { step } = answering({ statusCode: 200, body: { code: 402, msg: `Bad key ${KEY}` } });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
-		expect(answer.body).toEqual({ code: 402, msg: 'Bad key [API key]' });
-	});
-
 	it.each<[string, (said: string) => object]>([
 		['the error of an output', (said) => ({ data: [{ error: { message: said } }] })],
-		['the error of an output, as text', (said) => ({ data: [{ error: said }] })],
-		['the names in an error', (said) => ({ error: { [said]: 'not reachable' } })],
 		['the names in an error of an output', (said) => ({ data: [{ error: [{ [said]: 1 }] }] })],
 		['an unknown status', (said) => ({ status: said, data: [{ status: said }] })],
 	])('is removed, and so is the signed URL of a file in n8n, from %s', async (_, body) => {
@@ -242,21 +179,10 @@ describe('the key', () => {
 		expect(answer.body).toEqual({ id: 'x', ...body(readable) });
 	});
 
-	it('is left in the ID, the URL and the revised prompt of a generation that has an error', async () => {
-		const output = { url: SIGNED, generation_id: KEY, revised_prompt: secret, [KEY]: 1 };
-		const body = (error: string) => ({ id: KEY, data: [{ ...output, error }] });
-		const { step } = answering({ statusCode: 200, body: body(secret) });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/generations/x' });
-		expect(answer.body).toEqual(body(readable));
-	});
-
 	it.each([
 		` ${KEY}\u200b`,
-		`\ufeff${KEY}`,
 		`\u200bBearer\u200b${KEY}`,
 		`${KEY.slice(0, 20)}\n${KEY.slice(20)}\r\n`,
-		`${KEY.slice(0, 20)}\u00ad\u00a0${KEY.slice(20)}`,
-		`${KEY}😀\t`,
 	])('is removed as it was sent, also if it was pasted as %j', async (apiKey) => {
 		const sent = apiKeyOf(apiKey);
 		expect(sent).toBe(KEY);
@@ -264,29 +190,5 @@ describe('the key', () => {
 		const { step } = answering({ statusCode: 500, body: body(`Bearer ${sent}`) }, { apiKey });
 		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer.body).toEqual(body('Bearer [API key]'));
-	});
-
-	it('that is the name of a field leaves the answer readable', async () => {
-		const body = { error: { message: 'There is no error' } };
-		const { step } = answering({ statusCode: 400, body }, { apiKey: 'error' });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
-		expect(answer.body).toEqual({ error: { message: 'There is no [API key]' } });
-	});
-
-	it.each(['a page', undefined, null])('is searched for in any response: %j', async (body) => {
-		const { step } = answering({ statusCode: 500, body });
-		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
-		expect(answer).toEqual({ status: 500, body });
-	});
-
-	it('that is empty removes nothing', async () => {
-		const { step } = contextOf({
-			credentials: { baseUrl: 'https://api.example.com', apiKey: '' },
-			helpers: {
-				httpRequestWithAuthentication: async () => ({ statusCode: 401, body: { error: 'no' } }),
-			},
-		});
-		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
-		expect(answer.body).toEqual({ error: 'no' });
 	});
 });

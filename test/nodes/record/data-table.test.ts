@@ -181,20 +181,6 @@ describe('a helper workflow', () => {
 		});
 		await expect(call({ keys: ['a'] })).rejects.toThrow('returned no output');
 	});
-
-	it('reads hundreds of keys completely, in statements that a database can handle', async () => {
-		const keys = Array.from({ length: 450 }, (_, index) => `key ${index}`);
-		const { calls, call } = await opened(({ operations: [get] }) =>
-			get.operation === 'get'
-				? conditionsOf(get).map(({ keyValue }) => ({ json: { key: keyValue as string } }))
-				: undefined,
-		);
-		expect((await call({ keys })).map(({ key }) => key)).toEqual(keys);
-		const reads = calls.flatMap(({ operations }) => operations);
-		expect(reads.map((get) => conditionsOf(get).length)).toEqual([200, 200, 50]);
-		// n8n returns fifty rows by default.
-		expect(reads.every(({ returnAll }) => returnAll === true)).toBe(true);
-	});
 });
 
 it('a read of hundreds of keys that fails halfway goes on there', async () => {
@@ -246,14 +232,6 @@ describe('after the workflow’s timeout, when n8n ends all waits', () => {
 		const { call, calls } = await timedOut();
 		await expect(call(part)).rejects.toThrow(UnansweredError);
 		expect(calls.map(({ awaited }) => awaited)).toEqual([true]);
-	});
-
-	it('no table is made', async () => {
-		const { step, calls } = beside(() => {
-			throw new Error('The execution was cancelled');
-		}, AbortSignal.abort());
-		await expect(dataTable(step)).rejects.toThrow();
-		expect(calls.every(({ awaited }) => awaited)).toBe(true);
 	});
 });
 
@@ -321,42 +299,6 @@ describe('the table', () => {
 		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
 		expect(calls[0].operations[0]).toMatchObject({ operation: 'list', returnAll: true });
-	});
-
-	it('is created with the columns that people look for first', async () => {
-		const { step, calls } = beside(({ operations: [{ operation }] }) =>
-			operation === 'list' ? [] : undefined,
-		);
-		await dataTable(step);
-		const [created] = calls
-			.flatMap(({ operations }) => operations)
-			.filter(({ operation }) => operation === 'create');
-		const { column } = created.columns as { column: Array<{ name: string }> };
-		expect(column.slice(0, 3).map(({ name }) => name)).toEqual(['status', 'prompt', 'key']);
-	});
-
-	it('is looked up once a minute, not in every step', async () => {
-		const now = jest.spyOn(wallClock, 'now').mockReturnValue(1_000_000);
-		const { step, calls } = beside();
-		for (const at of [1_000_000, 1_030_000, 1_061_000, 1_062_000]) {
-			now.mockReturnValue(at);
-			await dataTable(step);
-		}
-		expect(calls.flatMap(operationsOf)).toEqual(['list', 'list']);
-		now.mockRestore();
-	});
-
-	it('that was deleted in the meantime is created again, and the call runs there', async () => {
-		let id = 'old';
-		const { calls, call } = await opened(({ operations: [{ operation, dataTableId }] }) => {
-			if (operation === 'list') return id === 'old' ? [media('old', 'media_generations')] : [];
-			if (operation === 'create') return [media((id = 'new'), 'media_generations')];
-			if ((dataTableId as IDataObject).value === id && id === 'new') return [];
-			id = 'none';
-			throw new Error("Could not find the data table: 'old'");
-		});
-		expect(await call({ keys: ['a'] })).toEqual([]);
-		expect(calls.flatMap(operationsOf)).toEqual(['get', 'list', 'create', 'get']);
 	});
 
 	it('tells when a row was changed, as far as it can be read', async () => {

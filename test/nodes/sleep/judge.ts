@@ -46,7 +46,6 @@ export class Judge {
 			if (!isForgotten) this.blame('the step does not end');
 			return;
 		}
-		this.judgeUpdate();
 		this.judgeEnd();
 		this.judgeOutput();
 		this.judgeNames();
@@ -55,17 +54,16 @@ export class Judge {
 	/** Judges the next run of the same items, in which nothing failed. */
 	judgeAgain(record: ExecutionRecord): void {
 		const { items } = this.world.resultOf(record);
-		const { schedule, deleted } = this.world;
+		const { schedule } = this.world;
 		if (items?.length !== schedule.items.length) this.blame('the next run does not end');
-		if (deleted || schedule.node === 'wait') return;
+		if (schedule.node === 'wait') return;
 		items?.forEach((item, index) => this.judgeItemAgain(outcomeOf(item), index));
 	}
 
 	/** True if nothing but one death of n8n, or not even that, can have ended the step early. */
 	private get mustGoOn(): boolean {
-		const { died, stopped, updatedAt, schedule, deleted } = this.world;
-		if (stopped || updatedAt !== null || schedule.tables || deleted || died.length > 1)
-			return false;
+		const { died, stopped, schedule } = this.world;
+		if (stopped || schedule.tables || died.length > 1) return false;
 		// Before its first sleep, or when it ends, the execution of the user dies itself. The guard that hands the results to it
 		// is the last execution: nobody goes on after it.
 		return died.every(({ stepSleeps, awake }) => stepSleeps && !awake.includes(1));
@@ -82,22 +80,8 @@ export class Judge {
 			this.blame('a request is sent after the stop');
 	}
 
-	private judgeUpdate(): void {
-		const { updatedAt, service } = this.world;
-		if (updatedAt === null) return;
-		if (service.creating.some(({ at }) => at > updatedAt)) {
-			this.blame('a request is sent although another release has stored the state');
-		}
-		const { items } = this.world.resultOf(this.step);
-		// With On Error = Continue, n8n makes an item of the error.
-		if (items === null || this.isMadeUp(items)) return;
-		if (items.length !== 1 || outcomeOf(items[0]).code !== 'error') {
-			this.blame('a state of another release is read');
-		}
-	}
-
 	private judgeSpending(): void {
-		const { schedule, service, died, deleted } = this.world;
+		const { schedule, service, died } = this.world;
 		const { onUncertainCharge, maxNewGenerations, limit, retriesOnFailure, node } = schedule;
 		if (node === 'wait') {
 			if (service.creating.length > 0) this.blame('a wait creates a generation');
@@ -105,8 +89,7 @@ export class Judge {
 		}
 		// The record does not say how often a wave that died sent a request again.
 		const unknown = onUncertainCharge === 'resubmit' ? died.length * limit : 0;
-		const mayForget = deleted && died.length > 0;
-		if (!mayForget && service.made.length > (maxNewGenerations ?? Infinity) + unknown) {
+		if (service.made.length > (maxNewGenerations ?? Infinity) + unknown) {
 			this.blame(`${service.made.length} generations, although there is a limit`);
 		}
 		schedule.items.forEach((_, index) => {
@@ -116,7 +99,7 @@ export class Judge {
 			if (failed > 1 + retriesOnFailure + died.length + (schedule.retryOnFail ? 3 : 0)) {
 				this.blame(`item ${index} is created again ${failed} times`);
 			}
-			if (!mayForget) this.judgeCharges(index);
+			this.judgeCharges(index);
 		});
 	}
 
@@ -208,7 +191,6 @@ export class Judge {
 	/** Every generation that was charged is in the output, in the error, in the table or in the log. */
 	private judgeNames(): void {
 		const { world } = this;
-		if (world.deleted && (world.died.length > 0 || world.stopped)) return;
 		const { text } = world.resultOf(this.step);
 		const rows = JSON.stringify(world.tables.rowsOf('media_generations'));
 		// With On Error = Continue, n8n hands on the message of an error only. The rest is with the guard that failed.

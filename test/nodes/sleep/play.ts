@@ -1,7 +1,9 @@
 import { Judge } from './judge';
-import type { Sabotage } from './sabotage';
 import type { SleepSchedule } from './schedule';
 import { SleepWorld } from './world';
+
+/** Breaks the simulated n8n or the service. The nodes themselves are unchanged. */
+export type Sabotage = (world: SleepWorld) => void;
 
 /** Time after which the result of everything is judged: longer than any execution is waited for. */
 const LONG_AFTER_MS = 180_000;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import type { INodeParameters } from 'n8n-workflow';
 
-import { playAsleep } from './play';
-import { adding, running, setting, table, type Sabotage } from './sabotage';
+import type { ServiceRequest } from '../../../client/ports';
+import { playAsleep, type Sabotage } from './play';
 import { calm, sleepSchedule, type SleepSchedule } from './schedule';
 
 /**
@@ -13,59 +12,22 @@ const SCHEDULES = 120;
 
 type Saboteur = [name: string, breaks: RegExp, sabotage: Sabotage, when?: Partial<SleepSchedule>];
 
-const { deaths, stop, deletesRowsAfterMs, updatesAfterMs, outage, tables } = calm;
-const undisturbed: Partial<SleepSchedule> = {
-	...{ deaths, stop, deletesRowsAfterMs, updatesAfterMs, outage, tables },
-};
-const creates: Partial<SleepSchedule> = { ...undisturbed, node: 'create' };
-const stopped: Partial<SleepSchedule> = {
-	...creates,
-	stop: { afterMs: 30_000, depth: 0 },
-	limit: 1,
-};
+const { deaths, stop, outage, tables } = calm;
+const creates: Partial<SleepSchedule> = { deaths, stop, outage, tables, node: 'create' };
 
 const saboteurs: Saboteur[] = [
 	[
 		'each creating request is sent twice',
 		/is charged twice/,
-		adding((request) => (request.method === 'POST' ? request : null)),
+		({ service }) => {
+			const { send } = service;
+			const twice = async (request: ServiceRequest) => {
+				if (request.method === 'POST') await send(request).catch(() => undefined);
+				return await send(request);
+			};
+			Object.assign(service, { send: twice });
+		},
 		{ ...creates, items: ['made', 'made'], limit: 3 },
-	],
-	[
-		'a status check creates a generation',
-		/a wait creates a generation/,
-		adding(({ method }) =>
-			method === 'GET' ? { method: 'POST', path: '/v1/images', body: { prompt: 'made 0' } } : null,
-		),
-		{ ...undisturbed, node: 'wait' },
-	],
-	[
-		'the table hides what has been completed',
-		/is charged twice/,
-		table((operation, output, input) => {
-			if (operation === 'rowNotExists') return input;
-			return output.filter(({ json }) => json.status !== 'completed');
-		}),
-		creates,
-	],
-	[
-		'the report of the waves is dropped',
-		/it ended (as|early)|does not end/,
-		running(async (run, { depth }, context) => {
-			const output = await run();
-			const isLast = context.getNode().name === 'Report';
-			return depth === 2 && isLast ? [[{ json: { error: 'lost' } }]] : output;
-		}),
-		creates,
-	],
-	[
-		'the guard and the waves begin anew whenever they wake',
-		/it ended (as|early)|ended with (batch|wait)_interrupted|does not end/,
-		running(async (run, { depth }, context) => {
-			if (depth === 1 || depth === 2) Object.assign(context, { getContext: () => ({}) });
-			return await run();
-		}),
-		undisturbed,
 	],
 	[
 		'a batch that was stopped seems to sleep on',
@@ -76,62 +38,20 @@ const saboteurs: Saboteur[] = [
 				record.waitTill = null;
 			};
 		},
-		stopped,
+		{ ...creates, stop: { afterMs: 30_000, depth: 0 }, limit: 1 },
 	],
 	[
 		'the results come in another order',
 		/has the generation of another one/,
-		running(async (run, { depth }) => {
-			const [items = [], ...others] = await run();
-			return depth === 3 && items.length > 1
-				? [[...items].reverse(), ...others]
-				: [items, ...others];
-		}),
-		undisturbed,
-	],
-	[
-		'an item of the results is left out',
-		/\d output items/,
-		running(async (run, { depth }) => {
-			const [items = [], ...others] = await run();
-			return depth === 3 && items.length > 1 ? [items.slice(1), ...others] : [items, ...others];
-		}),
-		undisturbed,
-	],
-	[
-		'the limit of new generations is not obeyed',
-		/generations, although there is a limit/,
-		setting((node) => {
-			const runOptions = { ...(node.parameters.runOptions as INodeParameters) };
-			delete runOptions.maxNewGenerations;
-			return { ...node, parameters: { ...node.parameters, runOptions } };
-		}),
-		creates,
-	],
-	[
-		'a failed generation is created again without end',
-		/is created again \d+ times/,
-		setting((node) => {
-			const { runOptions } = node.parameters;
-			const more = { ...(runOptions as INodeParameters), retriesOnFailure: 5 };
-			return runOptions ? { ...node, parameters: { ...node.parameters, runOptions: more } } : node;
-		}),
-		{ ...creates, retriesOnFailure: 0, maxNewGenerations: null, retryOnFail: false },
-	],
-	[
-		'another release reads the state as its own',
-		/a state of another release is read|another release has stored the state/,
-		(world) => {
-			const { n8n } = world;
-			const kill = n8n.kill.bind(n8n);
-			n8n.kill = (restart) => {
-				kill(restart);
-				for (const record of n8n.records.values()) {
-					record.data = record.data.replace(/"v":(\d+)/g, (_, v: string) => `"v":${Number(v) + 1}`);
-				}
+		({ n8n }) => {
+			const execute = n8n.execute.bind(n8n);
+			n8n.execute = async (context, node) => {
+				const [items = [], ...others] = await execute(context, node);
+				const isResults = n8n.records.get(context.getExecutionId())?.depth === 3;
+				return [isResults ? [...items].reverse() : items, ...others];
 			};
 		},
-		{ ...undisturbed, updatesAfterMs: 20_000 },
+		creates,
 	],
 ];
 

@@ -49,10 +49,6 @@ export interface SleepSchedule {
 	deaths: Death[];
 	/** When the user stops an execution of this depth. */
 	stop: { afterMs: number; depth: number } | null;
-	/** After this time, while nothing is awake, the user deletes all rows. */
-	deletesRowsAfterMs: number | null;
-	/** After this time, while nothing is awake, n8n restarts with another release of the package. */
-	updatesAfterMs: number | null;
 	/** When the service does not work. */
 	outage: (Outage & { how: 'down' | 'unavailable' | 'busy' }) | null;
 	/** When the data tables fail, or are slow. */
@@ -65,7 +61,6 @@ const seldom = <T>(of: Arbitrary<T>, weight = 4) =>
 
 const restart: Arbitrary<Restart> = fc.record({
 	downMs: fc.constantFrom(1_000, 5_000, 90_000),
-	// `sleep.regression.full.test.ts` has starts that are slower.
 	tablesMs: fc.constantFrom(200, 3_000, 8_000),
 	recoveryMs: fc.constantFrom(50, 2_000, 8_000),
 	amendMs: fc.constantFrom(5, 100, 1_000),
@@ -132,8 +127,6 @@ export const sleepSchedule: Arbitrary<SleepSchedule> = fc.record({
 			depth: fc.constantFrom(0, 0, 0, 1, 2, 3),
 		}),
 	),
-	deletesRowsAfterMs: seldom(fc.nat(400_000), 8),
-	updatesAfterMs: seldom(fc.nat(400_000), 12),
 	outage: seldom(
 		fc.record({
 			// Earlier, the step would not know whether its Base URL works.
@@ -172,8 +165,6 @@ export const calm: SleepSchedule = {
 	keeps: true,
 	deaths: [],
 	stop: null,
-	deletesRowsAfterMs: null,
-	updatesAfterMs: null,
 	outage: null,
 	tables: null,
 	seed: 0,

@@ -33,40 +33,10 @@ it.each([
 	expect(moments).toBeGreaterThan(20);
 });
 
-it('a batch goes on by itself if n8n is killed again during a wave, and takes 50 s to start', async () => {
-	// The guard is woken at once, and its first use of the table succeeds, so it cannot see that n8n is still starting.
-	const slow = { downMs: 1_000, tablesMs: 44_000, recoveryMs: 2_000, amendMs: 1_000, isBusy: true };
-	const ends = new Set<string>();
-	for (const databaseMs of [150, 1_500]) {
-		// Later moments of this short wave are those of the guard, whose second death ends the step.
-		for (let nth = 0; nth < 36; nth += 6) {
-			const deaths: Death[] = [
-				{ depth: null, nth: 70_000, restart: slow },
-				{ depth: 2, nth, restart: slow },
-			];
-			const schedule = { ...calm, items: ['made' as const], seconds: 60, databaseMs, deaths };
-			ends.add(JSON.stringify(outcomesOf(await playAsleep(schedule))));
-		}
-	}
-	expect([...ends]).toEqual(['["completed"]']);
-});
-
 it('a suspended wait goes on by itself, at whatever moment of a wave n8n is killed once', async () => {
 	const { ends, moments } = await killedAtEach(2, { node: 'wait', seconds: 200 });
 	expect([...ends]).toEqual(['["completed"]']);
 	expect(moments).toBeGreaterThan(10);
-});
-
-it('a batch goes on if workers are killed more often than waves may fail in a row, with waves in between', async () => {
-	// n8n then keeps nothing of what the waves had stored.
-	const deaths = Array.from({ length: 7 }, (): Death => ({ depth: 2, nth: 340, restart }));
-	const items = Array.from({ length: 30 }, () => 'made' as const);
-	const schedule = { ...calm, mode: 'queue' as const, items, limit: 1, seconds: 300, deaths };
-	const world = await playAsleep(schedule);
-	expect(world.died).toHaveLength(deaths.length);
-	const ends = outcomesOf(world);
-	expect(ends).toHaveLength(items.length);
-	expect(ends).not.toContain('batch_interrupted');
 });
 
 it('nothing is created after a user has stopped the waves that wake while a worker starts', async () => {
@@ -84,20 +54,6 @@ it('nothing is created after a user has stopped the waves that wake while a work
 		expect(afterMs.filter((ms) => ms > 15_000 && ms < 300_000)).toEqual([]);
 	}
 	expect(stops).toBeGreaterThan(2);
-});
-
-it('a batch that its first error ends shows that error, and not that of an item that it left unsent', async () => {
-	const world = await playAsleep({
-		...calm,
-		items: ['fails once', 'ends otherwise', 'fails'],
-		seconds: 60,
-		limit: 3,
-		stopOnError: true,
-		retriesOnFailure: 1,
-		databaseMs: 20,
-	});
-	expect(outcomesOf(world)).toMatch(/generation_(ended|failed)/);
-	expect(outcomesOf(world)).not.toContain('ended before this item was created');
 });
 
 it('a generation that failed counts for the limit if the next wave dies', async () => {

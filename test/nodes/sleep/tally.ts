@@ -12,8 +12,6 @@ export class SleepTally {
 	wentOn = 0;
 	stops = 0;
 	outages = 0;
-	updates = 0;
-	deletions = 0;
 	generations = 0;
 	refunds = 0;
 	limited = 0;
@@ -29,8 +27,6 @@ export class SleepTally {
 		for (const { awake } of died) this.deaths[awake.length > 0 ? Math.max(...awake) : 4]++;
 		this.stops += Number(stopped !== null);
 		this.outages += Number(schedule.outage !== null);
-		this.updates += Number(world.updatedAt !== null);
-		this.deletions += Number(world.deleted);
 		this.generations += service.made.length;
 		this.refunds += service.made.filter(({ failure }) => failure !== undefined).length;
 		this.forgotten += Number(step.status === 'waiting');
@@ -51,7 +47,7 @@ export class SleepTally {
 			`${this.wentOn} steps went on after that`,
 			`${this.forgotten} sleep for ever`,
 			`${this.stops} stopped`,
-			`${this.outages} outages, ${this.updates} updates, rows deleted ${this.deletions} times`,
+			`${this.outages} outages`,
 			`${this.limited} ended by a limit`,
 			`${this.generations} generations, ${this.refunds} refunded`,
 			`${this.uncertain} uncertain items`,

@@ -49,10 +49,6 @@ export class SleepWorld {
 	readonly died: Died[] = [];
 	/** When the user stopped an execution, and whether one was awake then. */
 	stopped: { at: number; whileAwake: boolean } | null = null;
-	/** When another release of the package was installed. */
-	updatedAt: number | null = null;
-	/** True once the user has deleted the rows. */
-	deleted = false;
 	/** Prompts whose requests may have left a row without an id behind. */
 	readonly uncertain = new Set<string>();
 	/** False before the step and after it. */
@@ -106,7 +102,7 @@ export class SleepWorld {
 	/** Starts the step, and everything that happens to it. Returns its execution. */
 	start(): ExecutionRecord {
 		const { schedule, time, n8n } = this;
-		const { stop, deletesRowsAfterMs, updatesAfterMs, deaths } = schedule;
+		const { stop, deaths } = schedule;
 		this.isFaulty = true;
 		const running = n8n.start(workflowOf(schedule, this.workflowId), this.items());
 		const { record } = running;
@@ -114,12 +110,7 @@ export class SleepWorld {
 		running.run().catch(() => undefined);
 		this.planDeaths(record, [...deaths]);
 		this.planOutage();
-		const at = (ms: number | null, action: () => void) => {
-			if (ms !== null) time.at(this.beganAt + ms, action);
-		};
-		at(stop && stop.afterMs, () => this.stop(record));
-		at(deletesRowsAfterMs, () => void this.whenAsleep(record, () => this.deleteRows()));
-		at(updatesAfterMs, () => void this.whenAsleep(record, () => this.update()));
+		if (stop) time.at(this.beganAt + stop.afterMs, () => this.stop(record));
 		return record;
 	}
 
@@ -253,28 +244,5 @@ export class SleepWorld {
 		if (depth > 0 && step.status !== 'waiting') return;
 		this.stopped = { at: time.now(), whileAwake: n8n.awake.size > 0 };
 		n8n.stop(target);
-	}
-
-	/** Waits until nothing is awake but the step sleeps. */
-	private async whenAsleep(step: ExecutionRecord, action: () => void): Promise<void> {
-		const { n8n, time } = this;
-		const isBusy = () => n8n.awake.size + n8n.unread.size > 0 || n8n.life.isDead;
-		while (isBusy()) await time.sleep(5_000);
-		if (this.isFaulty && step.status === 'waiting') action();
-	}
-
-	private deleteRows(): void {
-		this.deleted = true;
-		this.tables.rowsOf('media_generations').length = 0;
-	}
-
-	/** n8n restarts with another release, which stores other states. */
-	private update(): void {
-		const { n8n, time } = this;
-		this.updatedAt = time.now();
-		for (const record of n8n.records.values()) {
-			record.data = record.data.replace(/"v":(\d+)/g, (_, v: string) => `"v":${Number(v) - 1}`);
-		}
-		n8n.kill({ downMs: 5_000, tablesMs: 1_000, recoveryMs: 1_000, amendMs: 10 });
 	}
 }

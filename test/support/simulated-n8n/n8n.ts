@@ -46,8 +46,6 @@ export interface Restart {
 	recoveryMs: number;
 	/** For each of them, from when it reads it until it writes it. */
 	amendMs: number;
-	/** True if n8n is so busy that it handles earlier uses of its data tables when these can be used. */
-	isBusy?: boolean;
 }
 
 /** How long n8n takes to give up an execution whose worker was killed. */
@@ -77,8 +75,6 @@ export class SimulatedN8n implements Host {
 	onMoment: (record: ExecutionRecord) => void = () => undefined;
 	/** False while n8n starts. */
 	private tablesWork = true;
-	/** What uses of the data tables wait for. */
-	private tablesStart: Promise<void> | undefined;
 	private tracker: WaitTracker;
 	private readonly parameters = new Map<string, INodeParameters>();
 
@@ -198,7 +194,6 @@ export class SimulatedN8n implements Host {
 		}
 		const operation = String(context.getNodeParameter('operation', 0));
 		const { life } = this;
-		await this.tablesStart;
 		if (!this.tablesWork)
 			throw new Error('Attempted to use Data table node but the module is disabled');
 		await life.survive(aroundTable(operation, 'before'));
@@ -249,7 +244,7 @@ export class SimulatedN8n implements Host {
 		return this.records.get(id)?.caller === null;
 	}
 
-	private boot({ tablesMs, recoveryMs, amendMs, isBusy }: Restart): void {
+	private boot({ tablesMs, recoveryMs, amendMs }: Restart): void {
 		const { time, loaded } = this.options;
 		const { life } = this;
 		if (!life.isDead) return;
@@ -257,8 +252,7 @@ export class SimulatedN8n implements Host {
 		loaded(this.life);
 		this.tablesWork = false;
 		const { main } = this;
-		const tablesStart = main.sleep(tablesMs).then(() => void (this.tablesWork = true));
-		this.tablesStart = isBusy ? tablesStart : undefined;
+		void main.sleep(tablesMs).then(() => (this.tablesWork = true));
 		void main.sleep(tablesMs + recoveryMs).then(async () => await recover(this, main, amendMs));
 		// n8n wakes executions before it recovers them.
 		this.tracker = new WaitTracker(this, main);
