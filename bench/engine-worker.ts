@@ -3,8 +3,6 @@ import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { IDataObject } from 'n8n-workflow';
 
-import { probeWith } from '../nodes/shared/http/transport';
-import { stepIn } from '../nodes/shared/step';
 import { createEngine } from '../tools/engine';
 import { bareNode } from '../tools/engine/bare-node';
 import { inARow } from '../tools/engine/in-a-row';
@@ -39,27 +37,6 @@ const downloader = bareNode('downloader', {
 	},
 });
 
-/** A node that requests the first byte of each item's URL once a second, as our nodes do. */
-const prober = bareNode('prober', {
-	async execute() {
-		const items = this.getInputData();
-		const probe = probeWith(stepIn(this));
-		const { signal } = new AbortController();
-		const end = performance.now() + Number(items[0].json.probeMs);
-		const probeOne = async (url: string, index: number) => {
-			const statuses: number[] = [];
-			await sleep((index * 1000) / items.length);
-			while (performance.now() < end) {
-				const next = performance.now() + 1000;
-				statuses.push((await probe(url, signal)).status);
-				await sleep(Math.max(0, Math.min(next, end) - performance.now()));
-			}
-			return { json: { statuses } };
-		};
-		return [await Promise.all(items.map(({ json }, index) => probeOne(String(json.url), index)))];
-	},
-});
-
 /** Measures memory and pauses of the event loop. That takes CPU time itself. */
 function watch() {
 	global.gc?.();
@@ -84,11 +61,7 @@ function watch() {
 }
 
 async function main(task: EngineTask): Promise<EngineReport> {
-	const extraNodes = {
-		'bench.idler': idler,
-		'bench.downloader': downloader,
-		'bench.prober': prober,
-	};
+	const extraNodes = { 'bench.idler': idler, 'bench.downloader': downloader };
 	const engine = await createEngine({ nodes: 'dist', binaryMode: 'filesystem', extraNodes });
 	const workflow = inARow({ name: 'Step', ...task.step });
 	const execute = async (items: IDataObject[]) => {

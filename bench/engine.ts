@@ -31,15 +31,11 @@ export interface EngineReport {
 }
 
 /** Runs a built node in n8n's engine, in a separate process: its CPU time and memory are only those of n8n and the node. */
-export async function runInEngine(
-	task: EngineTask,
-	env: Record<string, string> = {},
-): Promise<EngineReport> {
+export async function runInEngine(task: EngineTask): Promise<EngineReport> {
 	const worker = join(__dirname, 'engine-worker.ts');
 	const args = ['--expose-gc', '--import', 'tsx', worker, JSON.stringify(task)];
 	const { stdout } = await promisify(execFile)(process.execPath, args, {
 		cwd: join(__dirname, '..'),
-		env: { ...process.env, ...env },
 		maxBuffer: 1024 ** 3,
 	});
 	return JSON.parse(stdout.trim().split('\n').pop() ?? '') as EngineReport;

@@ -1,8 +1,4 @@
-import { join } from 'node:path';
-
 import { startSandbox } from '../sandbox/server';
-import { http } from '../tools/http';
-import { startTlsProxy } from '../tools/n8n/tls-proxy';
 import { idealMakespan } from './batch';
 import { runInEngine, type EngineReport } from './engine';
 import { fixed, megabytes, type Row, type Tables } from './report';
@@ -88,60 +84,4 @@ function rowOf({ name, items, limit, seconds, download }: LiveCase, report: Engi
 		'additional memory': download ? megabytes(growthBytes) : '',
 		'longest event-loop pause (its own)': download ? pause : '',
 	};
-}
-
-/** The maximum load of a step on a storage: 32 probes a second, however many generations run. */
-const PROBES_A_SECOND = 32;
-
-/** The certificate of `startTlsProxy`. */
-const CERTIFICATE = join(__dirname, '../tools/n8n/tls/localhost.pem');
-
-/** What requesting the first byte of outputs that are not there yet costs n8n. Each probe opens a connection. */
-export async function probes(quick: boolean): Promise<Tables> {
-	const seconds = quick ? 2 : 10;
-	const sandbox = await startSandbox();
-	const url = await pendingUrl(sandbox.url, sandbox.keys.hero);
-	const proxy = await startTlsProxy();
-	proxy.passTo(url);
-	// The same address, so that neither case looks up a name.
-	const secure = Object.assign(new URL(url), { protocol: 'https', port: new URL(proxy.url).port });
-	const rowFor = async (storage: string, of: string, env: Record<string, string>): Promise<Row> => {
-		const each = { url: of, probeMs: seconds * 1000 };
-		const report = await runInEngine(
-			{
-				...{ step: { type: 'bench.prober' }, credential: { baseUrl: '', apiKey: '' } },
-				warmUp: new Array(PROBES_A_SECOND).fill({ ...each, probeMs: 3000 }),
-				items: new Array(PROBES_A_SECOND).fill(each),
-			},
-			env,
-		);
-		const statuses = report.output.flatMap((json) => json.statuses as number[]);
-		if (statuses.some((status) => status !== 404)) throw new Error(`${storage}: not only 404`);
-		return {
-			storage,
-			'probes a second': fixed(statuses.length / report.seconds, 0),
-			'CPU for one': `${((1000 * report.cpuSeconds) / statuses.length).toFixed(2)} ms`,
-			'CPU cores used by n8n': (report.cpuSeconds / report.seconds).toFixed(3),
-		};
-	};
-	try {
-		const trusted = { NODE_EXTRA_CA_CERTS: CERTIFICATE };
-		const rows = [await rowFor('http', url, {}), await rowFor('https', secure.href, trusted)];
-		return { probes: rows };
-	} finally {
-		await proxy.close();
-		await sandbox.close();
-	}
-}
-
-/** Returns the presigned URL of an output that will not exist for hours. */
-async function pendingUrl(service: string, key: string): Promise<string> {
-	const body = { model: 'lumen-turbo', prompt: 'a boat [seconds: 9999]' };
-	const headers = { authorization: `Bearer ${key}` };
-	const made = await http.post<{ data: Array<{ url: string }> }>(
-		`${service}/v1/images/generations`,
-		body,
-		{ headers },
-	);
-	return made.data.data[0].url;
 }

@@ -1,6 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { join } from 'node:path';
 
 import { tableOf, type Row } from '../tools/tables';
 
@@ -16,18 +14,8 @@ interface Measured {
 	cores: number;
 	memoryGiB: number;
 	/** The load average of the last minute when the bench started: other work on the machine. */
-	load?: number;
+	load: number;
 }
-
-interface Result {
-	measured: Measured;
-	tables: Tables;
-}
-
-/** The results of all benches, by their names. */
-type Results = Partial<Record<string, Result>>;
-
-const FILE = join(__dirname, 'results.json');
 
 /** Returns the current circumstances. */
 export function circumstances(): Measured {
@@ -40,40 +28,24 @@ export function circumstances(): Measured {
 	};
 }
 
-/** Returns all stored results. */
-export function readResults(): Results {
-	return JSON.parse(readFileSync(FILE, 'utf8')) as Results;
-}
-
-/** Stores the tables of one bench. Reads the file again first, because another bench may have written to it. */
-export function keepResult(name: string, measured: Measured, tables: Tables): void {
-	const results: Results = { ...readResults(), [name]: { measured, tables } };
-	writeFileSync(FILE, `${JSON.stringify(results, null, '\t')}\n`);
-}
-
 /** Returns what stands between the markers `bench:…` of the documentation, by their names. */
-export function sectionsOf(results: Results): Map<string, string> {
-	const sections = new Map<string, string>();
-	for (const [bench, result] of Object.entries(results)) {
-		if (!result) continue;
-		const { measured, tables } = result;
-		for (const [name, rows] of Object.entries(tables)) {
-			sections.set(name, `${tableOf(rows)}\n\n${sourceOf(bench, measured)}`);
-		}
-	}
-	if (results.compare) sections.set('summary', summaryOf(results.compare));
-	return sections;
+export function sectionsOf(bench: string, measured: Measured, tables: Tables): Map<string, string> {
+	const source = sourceOf(bench, measured);
+	const all = bench === 'compare' ? { ...tables, summary: summaryOf(tables.compare) } : tables;
+	return new Map(
+		Object.entries(all).map(([name, rows]) => [name, `${tableOf(rows)}\n\n${source}`]),
+	);
 }
 
 /** The comparison in four lines, for the README. */
-function summaryOf({ tables, measured }: Result): string {
+function summaryOf(compared: Row[]): Row[] {
 	const line = (name: string, label: RegExp, tell = (cell: string) => cell): Row => {
-		const row = tables.compare.find((each) => label.test(String(each[''])));
+		const row = compared.find((each) => label.test(String(each[''])));
 		if (!row) throw new Error(`The comparison has no row ${label.source}`);
 		const told = Object.entries(row).map(([approach, cell]) => [approach, tell(String(cell))]);
 		return { ...(Object.fromEntries(told) as Row), '': name };
 	};
-	const lines = [
+	return [
 		line('20 videos that take 20 s each, 10 at a time', /^time$/, (cell) =>
 			cell.replace(/ \(.*/, ''),
 		),
@@ -84,12 +56,10 @@ function summaryOf({ tables, measured }: Result): string {
 		),
 		line('memory, for 10 files of 50 MB', /^additional memory/),
 	];
-	return `${tableOf(lines)}\n\n${sourceOf('compare', measured)}`;
 }
 
 function sourceOf(bench: string, { date, node, cores, memoryGiB, load }: Measured): string {
-	const busy = load === undefined ? '' : `, at a load of ${load}`;
-	const machine = `Node.js ${node.slice(1)}, ${cores} cores, ${memoryGiB} GiB${busy}`;
+	const machine = `Node.js ${node.slice(1)}, ${cores} cores, ${memoryGiB} GiB, at a load of ${load}`;
 	return `_\`npm run bench -- ${bench}\`, ${date}, ${machine}._`;
 }
 

@@ -47,15 +47,13 @@ export function pages(): string[] {
  *
  * @param kind the part of the marker before the colon
  * @param sections tables and lists by the part behind it, each of which may end with a line that names its command
- * @throws if the page has a marker that no section has
  */
 export function withSections(text: string, kind: string, sections: Map<string, string>): string {
 	const section = '(\\n\\n(\\||- ).*(\\n(\\||- |  ).*)*)?(\\n\\n_`npm run .*_)?';
 	const places = new RegExp(`<!-- ${kind}:([\\w-]+) -->${section}`, 'g');
-	return text.replace(places, (_, name: string) => {
+	return text.replace(places, (present: string, name: string) => {
 		const written = sections.get(name);
-		if (written === undefined) throw new Error(`There is no section for the marker ${name}`);
-		return `<!-- ${kind}:${name} -->\n\n${written}`;
+		return written === undefined ? present : `<!-- ${kind}:${name} -->\n\n${written}`;
 	});
 }
 

@@ -14,29 +14,20 @@ export const keptFiles = [
 
 /** Its presence says that the files above belong to `npm start`. */
 const marker = 'made-by-npm-start.txt';
-/** Files of `npm start` that no n8n writes. Folders of earlier versions have no marker. */
-const earlierFiles = ['running.json', 'sandbox-books.jsonl', 'sandbox.log'];
 
 /**
  * Makes a folder the data folder of `npm start`, and creates it. Throws `Trouble` if it contains data that may belong to
  * the user's own n8n: `--forget` would delete that.
  */
-export function claimFolder(folder: string, say: (line: string) => void): void {
+export function claimFolder(folder: string): void {
 	if (existsSync(join(folder, marker))) return;
 	const foreign = keptFiles.filter((name) => existsSync(join(folder, name)));
-	const earlier = earlierFiles.find((name) => existsSync(join(folder, name)));
-	if (foreign.length > 0 && earlier === undefined) {
+	if (foreign.length > 0) {
 		throw new Trouble(
 			`The folder ${folder} contains ${foreign.join(', ')}, which npm start has not created. It may be the data of ` +
 				'your own n8n. Choose another folder with --data.',
 		);
 	}
-	if (foreign.length > 0)
-		say(`The data in ${folder} is from an earlier npm start (it has ${earlier}).`);
-	writeMarker(folder);
-}
-
-function writeMarker(folder: string): void {
 	orTrouble(folder, '--data', () => {
 		mkdirSync(folder, { recursive: true });
 		writeFileSync(

@@ -1,23 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usualPort } from '../n8n/ports';
-import { Trouble } from '../trouble';
 import type { StartOptions } from './options';
 
 type Ports = Pick<StartOptions, 'port' | 'sandboxPort' | 'storagePort'>;
-
-/** Throws `Trouble` if two options name the same port. */
-export function requireDifferentPorts({ port, sandboxPort, storagePort }: Ports): void {
-	const given = { '--port': port, '--sandbox-port': sandboxPort, '--storage-port': storagePort };
-	const names = new Map<number, string>();
-	for (const [name, number] of Object.entries(given)) {
-		if (number === undefined) continue;
-		const other = names.get(number);
-		if (other)
-			throw new Trouble(`${other} and ${name} are both ${number}. Choose different ports.`);
-		names.set(number, name);
-	}
-}
 
 /** Returns the ports of the service and of its storage: the given ones, or free ones that n8n does not need. */
 export async function sandboxPorts({

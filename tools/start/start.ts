@@ -20,7 +20,7 @@ import type { StandInAccount } from '../stand-ins';
 import { claimFolder, keptFiles } from './claim';
 import { DataLock } from './lock';
 import type { StartOptions } from './options';
-import { keepSandboxPort, requireDifferentPorts, sandboxPorts } from './sandbox-port';
+import { keepSandboxPort, sandboxPorts } from './sandbox-port';
 import { seed } from './seed';
 import type { Seeded } from './seed';
 import { reloading, watchNodes } from './watch';
@@ -61,8 +61,7 @@ export async function start(
 	say: Say,
 	signal: AbortSignal,
 ): Promise<Started> {
-	requireDifferentPorts(options);
-	claimFolder(options.data, say);
+	claimFolder(options.data);
 	const lock = new DataLock(options.data);
 	const begun: Array<() => Promise<void>> = [async () => lock.release()];
 	const stop = async () => {
