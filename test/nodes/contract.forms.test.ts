@@ -3,7 +3,6 @@ import {
 	type INode,
 	type INodeParameters,
 	type INodeProperties,
-	type INodePropertyOptions,
 	type INodeType,
 } from 'n8n-workflow';
 
@@ -24,58 +23,36 @@ function shown(fields: INodeProperties[], chosen: INodeParameters, { description
 }
 
 describe('a form shows', () => {
-	const download = ['downloadOutput'];
-	const image = [
-		...[
-			'model',
-			'prompt',
-			'numberOfOutputs',
-			'aspectRatio',
-			'referenceInputs',
-			'waitForCompletion',
-		],
-	];
-	const video = [
-		...['model', 'prompt', 'numberOfOutputs', 'resolution', 'duration', 'imageSource'],
-	];
-	const fromUrl = [...video, 'imageUrl'];
+	const words = (text: string) => text.split(' ');
+	const end = words('downloadOutput options runOptions');
+	const image = words('model prompt numberOfOutputs aspectRatio referenceInputs waitForCompletion');
+	const video = words('model prompt numberOfOutputs resolution duration imageSource');
+	const fromUrl = [...video, 'imageUrl', 'waitForCompletion'];
+	const suspend = { runOptions: { whileWaiting: 'suspend' } };
 
 	it.each<[NodeName, INodeParameters, string[]]>([
-		['imageGeneration', {}, [...image, ...download, 'options', 'runOptions']],
-		[
-			'imageGeneration',
-			{ runOptions: { whileWaiting: 'suspend' } },
-			[...image, ...download, 'options', 'runOptions', 'suspendNotice'],
-		],
-		[
-			'videoGeneration',
-			{ runOptions: { whileWaiting: 'suspend' } },
-			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions', 'suspendNotice'],
-		],
+		['imageGeneration', {}, [...image, ...end]],
+		['imageGeneration', suspend, [...image, ...end, 'suspendNotice']],
 		[
 			'imageGeneration',
 			{ waitForCompletion: false },
-			[...image, 'notWaitingNotice', 'options', 'runOptions'],
+			[...image, ...words('notWaitingNotice options runOptions')],
 		],
-		[
-			'videoGeneration',
-			{},
-			[...fromUrl, 'waitForCompletion', ...download, 'options', 'runOptions'],
-		],
+		['videoGeneration', {}, [...fromUrl, ...end]],
 		[
 			'videoGeneration',
 			{ imageSource: 'binary' },
-			[...video, 'imageBinaryField', 'waitForCompletion', ...download, 'options', 'runOptions'],
+			[...video, 'imageBinaryField', 'waitForCompletion', ...end],
 		],
-		['waitForCompletion', {}, ['generationId', 'mode', ...download, 'options', 'runOptions']],
+		['waitForCompletion', {}, ['generationId', 'mode', ...end]],
 		[
 			'waitForCompletion',
 			{ mode: 'suspend' },
-			['generationId', 'mode', 'suspendNotice', ...download, 'options', 'runOptions'],
+			words('generationId mode suspendNotice').concat(end),
 		],
-		['generationModels', {}, ['operation', 'type', 'returnAll', 'limit']],
-		['generationModels', { operation: 'get' }, ['operation', 'modelId']],
-		['generationCredits', {}, ['operation', 'options']],
+		['generationModels', {}, words('operation type returnAll limit')],
+		['generationModels', { operation: 'get' }, words('operation modelId')],
+		['generationCredits', {}, words('operation options')],
 	])('of %s with %j', (name, chosen, fields) => {
 		const node = nodeNamed(name);
 		const visible = node.description.properties.filter(({ type }) => type !== 'hidden');
@@ -84,7 +61,7 @@ describe('a form shows', () => {
 
 	it.each<[NodeName, INodeParameters, string[]]>([
 		['imageGeneration', {}, [...image, 'options', 'runOptions']],
-		['videoGeneration', {}, [...fromUrl, 'waitForCompletion', 'options', 'runOptions']],
+		['videoGeneration', {}, [...fromUrl, 'options', 'runOptions']],
 		['waitForCompletion', {}, ['generationId', 'mode', 'runOptions']],
 	])('of %s as a tool what has an effect there, with %j', (name, chosen, fields) => {
 		const { description } = nodeNamed(name);
@@ -92,25 +69,6 @@ describe('a form shows', () => {
 		const visible = description.properties.filter(({ type }) => type !== 'hidden');
 		expect(shown(visible, chosen, tool)).toEqual(['toolDescription', ...fields]);
 	});
-
-	it.each<[NodeName, string, string]>([
-		['videoGeneration', 'imageSource', 'binary'],
-		['imageGeneration', 'source', 'binary'],
-		['waitForCompletion', 'mode', 'suspend'],
-	])(
-		'in a tool of %s, for the field %s, not the choice %s: it has no files, and cannot sleep',
-		(type, field, value) => {
-			const { properties } = nodeNamed(type).description;
-			const inCollections = properties.flatMap(({ options = [] }) =>
-				options.flatMap((option) => ('values' in option ? option.values : [])),
-			);
-			const found = [...properties, ...inCollections].find(({ name }) => name === field);
-			const hidden = (found?.options as INodePropertyOptions[]).filter(({ displayOptions }) =>
-				displayOptions?.hide?.['@tool']?.includes(true),
-			);
-			expect(hidden.map((choice) => choice.value)).toEqual([value]);
-		},
-	);
 });
 
 describe('the model picker', () => {

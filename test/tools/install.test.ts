@@ -1,8 +1,8 @@
 /** What each command does first: it installs the dependencies if they are missing. */
+import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runNode } from './run-node';
 
 const tools = resolve(__dirname, '../../tools');
 
@@ -18,7 +18,11 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(folder, { recursive: true }));
 
-const install = async (...args: string[]) => await runNode(args, folder);
+/** Runs Node.js until it ends, and returns its exit code and what it printed. */
+function install(...args: string[]) {
+	const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder });
+	return { code: status, said: `${stdout}${stderr}` };
+}
 
 /** Writes the manifest and the lock file of a folder of the repository. Its only dependency is a folder: it needs no registry. */
 async function depend(name: string, version: string, inside = '.'): Promise<void> {
@@ -37,14 +41,14 @@ const manifestOf = (name: string) => join(folder, 'node_modules', name, 'package
 
 it('the dependencies are installed when they are missing or have changed, and only then', async () => {
 	await depend('one', '1.0.0');
-	const first = await install('tools/install.mjs');
+	const first = install('tools/install.mjs');
 	expect(first).toMatchObject({ code: 0, said: expect.stringContaining('Installing') });
-	expect(await install('tools/install.mjs')).toEqual({ code: 0, said: '' });
+	expect(install('tools/install.mjs')).toEqual({ code: 0, said: '' });
 	await depend('one', '2.0.0');
-	await install('tools/install.mjs');
+	install('tools/install.mjs');
 	expect(await readFile(manifestOf('one'), 'utf8')).toContain('2.0.0');
 	await writeFile(join(folder, 'package-lock.json'), '{ "packages": { "node_modules/y": {} } }');
-	const broken = await install('tools/install.mjs');
+	const broken = install('tools/install.mjs');
 	expect(broken.said).toContain('could not be installed');
 	expect(broken.code).toBe(1);
 });
@@ -53,16 +57,16 @@ it('the packages of tools/extras are installed and linked when they are asked fo
 	await depend('one', '1.0.0');
 	await depend('two', '1.0.0', 'tools/extras');
 	await writeFile(join(folder, 'tools/extras/.npmrc'), 'install-links=true\n');
-	await install('tools/install.mjs');
+	install('tools/install.mjs');
 	await expect(readFile(manifestOf('two'))).rejects.toThrow('ENOENT');
-	const extras = async () => await install('tools/install.mjs', '--extras');
-	expect(await extras()).toMatchObject({ code: 0 });
+	const extras = () => install('tools/install.mjs', '--extras');
+	expect(extras()).toMatchObject({ code: 0 });
 	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
-	expect(await extras()).toEqual({ code: 0, said: '' });
+	expect(extras()).toEqual({ code: 0, said: '' });
 	// `npm ci` in the root removes the link.
 	await depend('one', '2.0.0');
-	await install('tools/install.mjs');
-	await extras();
+	install('tools/install.mjs');
+	extras();
 	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
 });
 
@@ -79,7 +83,7 @@ it.each([
 	await writeFile(join(folder, 'node_modules/.package-lock.json'), '{ "packages": {} }');
 	const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
 	await writeFile(join(folder, 'older.cjs'), older);
-	const ended = await install('--require', './older.cjs', 'tools/install.mjs');
+	const ended = install('--require', './older.cjs', 'tools/install.mjs');
 	expect(ended.code).toBe(code);
 	expect(ended.said.includes(`You are using ${version}.`)).toBe(code === 1);
 });
