@@ -1,19 +1,13 @@
 /** The command line of `npm run sandbox`. */
 import { Command } from 'commander';
-import { KeptBooksError } from './books/kept-books';
-import { factorFrom, fileFrom, numberFrom, portFrom } from './options';
+import { factorFrom, numberFrom, portFrom } from './options';
 import type { SandboxOptions } from './server';
 
 /** The parsed command line. */
 export interface Values
 	extends Required<Pick<SandboxOptions, 'port' | 'storagePort' | 'timeScale'>> {
-	urlLifetime: number;
-	tokenLifetime: number;
 	seed?: number;
-	idempotency?: boolean;
 	fetchInputs?: boolean;
-	fetchLoopback?: boolean;
-	keepIn?: string;
 	quiet?: boolean;
 }
 
@@ -28,32 +22,18 @@ export function commandLine(): Command {
 			factorFrom,
 			1,
 		)
-		.option('--url-lifetime <seconds>', 'how long a presigned URL is valid', numberFrom, 3600)
-		.option(
-			'--token-lifetime <seconds>',
-			'how long an access token of a connected app is valid',
-			numberFrom,
-			3600,
-		)
 		.option('--seed <number>', 'the same seed gives the same ids and times (a new one)', numberFrom)
-		.option('--idempotency', 'a second request with the same Idempotency-Key creates nothing')
 		.option('--fetch-inputs', 'fetch the URLs in requests, and fail if that is not possible')
-		.option('--fetch-loopback', 'the same, also from this machine')
-		.option('--keep-in <file>', 'keep the books in this file for the next start', fileFrom)
 		.option('--quiet', 'do not log requests');
 }
 
 /** Returns the options of the sandbox. */
 export function optionsFrom(values: Values): SandboxOptions {
-	const { urlLifetime, tokenLifetime, seed, idempotency, quiet, ...others } = values;
-	const { fetchInputs, fetchLoopback, ...numbers } = others;
+	const { seed, fetchInputs, quiet, ...numbers } = values;
 	return {
 		...numbers,
-		urlLifetimeSeconds: urlLifetime,
-		accessTokenSeconds: tokenLifetime,
 		seed: seed ?? Date.now() % 2 ** 31,
-		honorsIdempotencyKeys: idempotency,
-		fetchInputs: fetchInputs || fetchLoopback ? { loopback: fetchLoopback } : undefined,
+		fetchInputs: fetchInputs ? {} : undefined,
 		log: quiet ? false : say,
 	};
 }
@@ -66,8 +46,6 @@ export function say(line: string): void {
 /** Returns what went wrong at the start, and which option to change. */
 export function explain(error: unknown): string {
 	if (!(error instanceof Error)) return 'The sandbox did not start.';
-	if (error instanceof KeptBooksError)
-		return `${error.message} Choose another file with --keep-in.`;
 	const code = 'code' in error ? error.code : undefined;
 	return code === 'EADDRINUSE'
 		? `A port is taken: ${error.message}. Choose others with --port and --storage-port.`

@@ -9,8 +9,7 @@ export type FaultTarget = 'create' | 'status' | 'models' | 'credits' | 'download
 /** What happens to the request. Sizes are in bytes, and times in milliseconds unless the name says otherwise. */
 export type FaultAction =
 	/**
-	 * Responds with a row of spec 7 in its exact form, without doing the work. `retryAfter` is the header of that name, or
-	 * with `retryAfterIn` the field `retry_after` beside `error` or in it. `status` replaces the status of the row.
+	 * Responds with a row of spec 7 in its exact form, without doing the work. `retryAfter` is the header of that name.
 	 */
 	| {
 			kind: 'error';
@@ -18,8 +17,6 @@ export type FaultAction =
 			message?: string;
 			param?: string;
 			retryAfter?: number | string;
-			retryAfterIn?: 'header' | 'body' | 'error';
-			status?: number;
 	  }
 	/**
 	 * Sends any response. A text `body` is sent unchanged (as HTML unless `contentType` is set), a missing one as an
@@ -47,21 +44,13 @@ export type FaultAction =
 	| { kind: 'trickle'; everyMs: number; bytes?: number }
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
 	/** Create only: the generation will fail. */
-	| { kind: 'fail'; reason?: string; asText?: boolean; code?: string }
+	| { kind: 'fail'; reason?: string }
 	/** Create only: the generation ends in a state that the spec does not name, without an output or a refund. */
 	| { kind: 'end'; status: string }
-	/** Create only: the ID of the generation is a number above 2^53, and is sent as one. */
-	| { kind: 'numericId' }
-	/** Create only: once completed, the output is in `data` as base64 or as a data URI. It is always the same tiny PNG. */
-	| { kind: 'inline'; as?: 'b64_json' | 'dataUri' }
 	/** Create only: the generation takes this many seconds (before the time scale). */
 	| { kind: 'seconds'; seconds: number }
 	/** Create and status: the output URL in the response points to a closed port. */
 	| { kind: 'unreachable' }
-	/** Create and status: the response has no output URL. */
-	| { kind: 'withoutUrl' }
-	/** Status: a cache returns the same response for this many seconds. A request with `no-cache` passes through it. */
-	| { kind: 'cache'; seconds: number }
 	/** Storage: a request for a missing file makes its URL return "missing" for this many seconds, as a cache would. */
 	| { kind: 'remember404'; seconds: number }
 	/** Storage: the file exists this many seconds before its generation is completed. */
@@ -72,11 +61,8 @@ export type FaultAction =
 	| { kind: 'partialContent'; bytes?: number }
 	/** Downloads: encodes the file with gzip even if the client does not accept it. */
 	| { kind: 'gzip' }
-	/**
-	 * Downloads: closes the connection after this many bytes. `chunked` sends no Content-Length. With `ended`, the response
-	 * has no Content-Length and ends there as if it was complete.
-	 */
-	| { kind: 'truncate'; afterBytes: number; chunked?: boolean; ended?: boolean }
+	/** Downloads: closes the connection after this many bytes. `chunked` sends no Content-Length. */
+	| { kind: 'truncate'; afterBytes: number; chunked?: boolean }
 	/** Downloads: stops sending after this many bytes and keeps the connection open. */
 	| { kind: 'stall'; afterBytes: number }
 	/** Downloads: rejects the URL as expired. */
@@ -108,7 +94,7 @@ export type DownloadAction = Extract<
 export interface FaultOrder {
 	on: FaultTarget;
 	/** All given conditions must match. `promptIncludes` also applies to status, download and probe requests. */
-	match?: { promptIncludes?: string; id?: string; key?: string };
+	match?: { promptIncludes?: string; id?: string };
 	/** Number of matching requests that are left alone first. Default 0. */
 	skip?: number;
 	/** Number of matching requests that get the fault. Default 1. */

@@ -9,8 +9,6 @@ export interface FaultSubject {
 	on: FaultTarget;
 	prompt?: string;
 	id?: string;
-	/** The key's name, or its text if the key is unknown. */
-	key?: string;
 }
 
 /** A rule that was applied to a request. */
@@ -28,15 +26,14 @@ interface QueuedFault {
 
 function fits(order: FaultOrder, subject: FaultSubject): boolean {
 	if (order.on !== 'any' && order.on !== subject.on) return false;
-	const { promptIncludes, id, key } = order.match ?? {};
+	const { promptIncludes, id } = order.match ?? {};
 	if (promptIncludes !== undefined && !subject.prompt?.includes(promptIncludes)) return false;
-	if (id !== undefined && id !== subject.id) return false;
-	return key === undefined || key === subject.key;
+	return id === undefined || id === subject.id;
 }
 
 /** Returns true for a fault of the generation itself, and not of the response. */
 export function bearsOnGeneration({ kind }: FaultAction): boolean {
-	return ['fail', 'end', 'seconds', 'numericId', 'inline'].includes(kind);
+	return ['fail', 'end', 'seconds'].includes(kind);
 }
 
 /** The faults that tests have ordered. The first matching rule is applied to a request. */

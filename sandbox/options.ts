@@ -23,11 +23,6 @@ export function factorFrom(text: string): number {
 	return factor > 0 ? factor : refuse('a number above 0');
 }
 
-/** Parses the name of a file. Throws an error that commander shows to the user. */
-export function fileFrom(text: string): string {
-	return text.trim() === '' ? refuse('the name of a file') : text;
-}
-
 /** Parses a port of at least `lowest`. 0 means any free port. Throws an error that commander shows to the user. */
 export function portFrom(lowest: 0 | 1): (text: string) => number {
 	return (text) => {

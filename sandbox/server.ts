@@ -28,12 +28,8 @@ export interface SandboxOptions extends Omit<ServiceOptions, 'storageOrigin'> {
 	/** Ports of the service and of the storage. 0, the default, selects free ones. */
 	port?: number;
 	storagePort?: number;
-	/** Address to listen on. Default 127.0.0.1. */
-	host?: string;
 	/** Delay of every response of the service in milliseconds. Default 0. */
 	latencyMs?: number | (() => number);
-	/** Lifetime of a connected app's access token in seconds. Default 3600. */
-	accessTokenSeconds?: number;
 	/** Called with one line per request. Default false: no log. */
 	log?: ((line: string) => void) | false;
 }
@@ -78,14 +74,16 @@ function logLineOf(log: SandboxOptions['log']): LogLine {
 	return (logged) => log(formatLine(logged, new Date()));
 }
 
+const localhost = '127.0.0.1';
+
 /**
  * Starts the service and its storage on two origins of this machine. If a port is taken, rejects with `EADDRINUSE` and
  * leaves nothing listening.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { host = '127.0.0.1', port = 0, storagePort = 0, latencyMs = 0 } = options;
+	const { port = 0, storagePort = 0, latencyMs = 0 } = options;
 	const service = new GenerationService(options);
-	const signIn = new SignIn(service, options.accessTokenSeconds ?? 3600);
+	const signIn = new SignIn(service);
 	const log = logLineOf(options.log);
 	const library = new MediaLibrary();
 	const rest = serverWith((app) => {
@@ -97,10 +95,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		addOAuthRoutes(app, signIn, log);
 		app.use(bodyAsBytes);
 		addMcpRoutes(app, service, signIn, log);
-		addControlRoutes(app, service, signIn);
+		addControlRoutes(app, service);
 		addStatusPage(app, service);
 		addPreviews(app, service, library);
-		addConnectedApps(app, service, signIn);
+		addConnectedApps(app, service);
 		addConsent(app, service, signIn, log);
 		addRestRoutes(app, service, log, typeof latencyMs === 'number' ? () => latencyMs : latencyMs);
 	});
@@ -109,8 +107,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		await Promise.all([close(rest), close(storage), library.close()]);
 	};
 	try {
-		const storageUrl = await listen(storage, host, storagePort);
-		const url = await listen(rest, host, port);
+		const storageUrl = await listen(storage, localhost, storagePort);
+		const url = await listen(rest, localhost, port);
 		service.storageOrigin = storageUrl;
 		const keys = Object.fromEntries(keyNames.map((name) => [name, keyNamed(name)])) as Record<
 			KeyName,

@@ -7,18 +7,17 @@ import { modelsReply } from './models/reply';
 import { Cache } from './basics/cache';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
-import { createGeneration, createOnce, refreshUrl, rememberKey } from './generations/creation';
+import { createGeneration, createOnce, refreshUrl } from './generations/creation';
 import type { Workshop } from './generations/creation';
 import { creditBalance, creditSummary } from './books/credits';
 import { parseBody, promptIn } from './requests/body';
 import { ServiceError } from './basics/errors';
 import { bearsOnGeneration, FaultQueue } from './faults';
 import type { FaultAction, FaultSubject } from './faults';
-import { bodyOf, entryAt } from './generations/generations';
+import { entryAt } from './generations/generations';
 import type { Generation } from './generations/generations';
 import { fetchInputs } from './generations/fetched-inputs';
 import type { InputFetching } from './generations/input-fetch';
-import { explained } from './generations/ordered';
 import { KeptBooks } from './books/kept-books';
 import { Ledger } from './books/ledger';
 import { Presigner } from './storage/presign';
@@ -27,7 +26,7 @@ import type { Random } from './basics/random';
 import { answer, faulted, refusalFrom } from './requests/reply';
 import type { Reply } from './requests/reply';
 import type { ServiceRequest } from './requests/request';
-import { bearerOf, RequestLog } from './books/requests';
+import { RequestLog } from './books/requests';
 import type { RequestRecord } from './books/requests';
 import { routeOf } from './requests/routes';
 import type { Route } from './requests/routes';
@@ -76,7 +75,6 @@ export class GenerationService {
 	storageOrigin: string;
 	private readonly ledger: Ledger;
 	private readonly misses = new Cache<true>();
-	private readonly statuses = new Cache<Reply>();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private readonly fetching: InputFetching | null;
@@ -91,7 +89,7 @@ export class GenerationService {
 		this.missingOutputStatus = options.missingOutputStatus ?? 404;
 		this.storageOrigin = options.storageOrigin ?? 'http://storage.invalid';
 		const kept = options.keepIn === undefined ? null : new KeptBooks(options.keepIn);
-		this.accounts = new AccountBook((name, change) => kept?.writeAccount(name, change));
+		this.accounts = new AccountBook();
 		this.ledger = new Ledger(kept);
 		kept?.restore(this.ledger, this.accounts);
 		this.books = new Books(this.ledger, () => this.clock.now());
@@ -106,10 +104,6 @@ export class GenerationService {
 			rejections: new Map(),
 			repeats: options.honorsIdempotencyKeys ? new Map() : null,
 		};
-		for (const generation of this.ledger.all) {
-			rememberKey(this.workshop, generation);
-			this.apps.reserve(generation.caller.name);
-		}
 	}
 
 	/** Handles one request to the service's origin (spec 4). Never throws. */
@@ -123,14 +117,10 @@ export class GenerationService {
 			request.headers,
 		);
 		const taken = this.faults.take(this.subjectOf(request, route));
-		const { accounts, ledger } = this;
-		const action = explained(taken?.action ?? null, request, route, { accounts, ledger, now });
+		const action = taken?.action ?? null;
 		record.fault = action && action.kind;
 		const work = (): Reply => this.work(request, route, now, action, record);
-		const reply =
-			action?.kind === 'cache'
-				? this.cached(request, now, action.seconds, work)
-				: faulted(action, work);
+		const reply = faulted(action, work);
 		// A rejected request has no generation that could fail or take time, so the fault applies to the next one.
 		if (taken && bearsOnGeneration(taken.action) && reply.status !== 200) taken.giveBack();
 		record.answered = reply.delivery === 'answer';
@@ -160,29 +150,12 @@ export class GenerationService {
 		return { ...reply, record };
 	}
 
-	/** Returns the response that a cache has stored for the address, unless the request asks for a fresh one. */
-	private cached(
-		{ path, headers }: ServiceRequest,
-		now: number,
-		seconds: number,
-		work: () => Reply,
-	): Reply {
-		const isFresh = headers['cache-control']?.includes('no-cache');
-		const found = isFresh ? undefined : this.statuses.get(path, now);
-		if (found) return { ...found, happened: `from a cache: ${found.happened}` };
-		const reply = work();
-		if (reply.status === 200) this.statuses.set(path, reply, now + seconds * 1000);
-		return reply;
-	}
-
 	private subjectOf(request: ServiceRequest, route: Route): FaultSubject {
 		const on = route.on === 'other' ? 'any' : route.on;
 		if (this.faults.pending.length === 0) return { on };
-		const text = bearerOf(request.headers.authorization) ?? undefined;
-		const key = request.caller?.name ?? (text && this.accounts.findKey(text)?.name) ?? text;
-		if (route.on === 'create') return { on, key, prompt: promptIn(request.body) };
-		if (route.on !== 'status') return { on, key };
-		return { on, key, id: route.id, prompt: this.ledger.find(route.id)?.prompt };
+		if (route.on === 'create') return { on, prompt: promptIn(request.body) };
+		if (route.on !== 'status') return { on };
+		return { on, id: route.id, prompt: this.ledger.find(route.id)?.prompt };
 	}
 
 	private work(
@@ -196,11 +169,7 @@ export class GenerationService {
 			const caller = request.caller ?? authenticate(this.accounts, request.headers.authorization);
 			if (route.on !== 'create') return this.read(caller, request, route, now, record);
 			const body = parseBody(request.body);
-			const create = (idempotencyKey: string | null) =>
-				createGeneration(this.workshop, caller, route.type, body, now, {
-					ordered: action,
-					idempotencyKey,
-				});
+			const create = () => createGeneration(this.workshop, caller, route.type, body, now, action);
 			const { made, charged } = createOnce(this.workshop, caller, request.headers, create);
 			record.generationId = made.id;
 			// The URL of a repeated request can have expired.
@@ -211,7 +180,7 @@ export class GenerationService {
 			const happened = `charged ${charged}, ${name} has ${balance} left`;
 			// A new generation is pending, also if it ends immediately (spec 3).
 			const entry = charged > 0 ? entryAt(made, now, 'pending') : entryAt(made, now);
-			return { ...answer(200, bodyOf(entry), happened), charged };
+			return { ...answer(200, entry, happened), charged };
 		} catch (error) {
 			return refusalFrom(error);
 		}
@@ -263,7 +232,7 @@ export class GenerationService {
 		refreshUrl(this.workshop, generation, now);
 		const entry = entryAt(generation, now);
 		const refund = generation.refunded > 0 ? `, refunded ${generation.refunded}` : '';
-		return answer(200, bodyOf(entry), `${entry.status}${refund}`);
+		return answer(200, entry, `${entry.status}${refund}`);
 	}
 
 	/** Sets how many of the account's slots other origins use (spec 8.1). Throws if the account is unknown. */
@@ -309,7 +278,6 @@ export class GenerationService {
 		this.faults.clear();
 		this.requests.clear();
 		this.misses.clear();
-		this.statuses.clear();
 		this.ledger.clear();
 		this.workshop.rejections.clear();
 		this.workshop.repeats?.clear();

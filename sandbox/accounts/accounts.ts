@@ -33,9 +33,6 @@ export interface Account {
 	emptyForm: 402 | 403;
 }
 
-/** What can change about an account besides charges and refunds. Its balance follows from the credits purchased. */
-export type AccountChange = Partial<Pick<Account, 'lifetimePurchased' | 'concurrency'>>;
-
 export type KeyState = 'active' | 'revoked' | 'expired' | 'revokedAlternate';
 
 /** The sender of a request: an API key, or an app connected by signing in. */
@@ -137,10 +134,7 @@ export class AccountBook {
 	private readonly keysByName = new Map<string, ApiKey>();
 	private readonly keysByText = new Map<string, ApiKey>();
 
-	/** @param keep stores a change for the next start */
-	constructor(
-		private readonly keep: (name: string, change: AccountChange) => void = () => undefined,
-	) {
+	constructor() {
 		this.reset();
 	}
 
@@ -212,27 +206,9 @@ export class AccountBook {
 
 	/** Sets the balance, as if credits had been bought or removed. */
 	setCredits(name: string, credits: number): void {
-		const { lifetimePurchased, balance } = this.account(name);
-		this.change(name, { lifetimePurchased: lifetimePurchased + credits - balance });
-	}
-
-	/** Sets the maximum number of generations at the same time. */
-	setConcurrency(name: string, concurrency: number): void {
-		this.change(name, { concurrency });
-	}
-
-	private change(name: string, change: AccountChange): void {
 		const account = this.account(name);
-		// First, because a change that cannot be stored must not be made.
-		this.keep(name, change);
-		this.restore(account, change);
-	}
-
-	/** Makes a change that is stored already. */
-	restore(account: Account, change: AccountChange): void {
-		const { lifetimePurchased } = account;
-		Object.assign(account, change);
-		account.balance += account.lifetimePurchased - lifetimePurchased;
+		account.lifetimePurchased += credits - account.balance;
+		account.balance = credits;
 	}
 
 	/** Returns every account, in the order they were opened. */

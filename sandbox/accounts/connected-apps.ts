@@ -38,15 +38,6 @@ export class ConnectedApps {
 		return app;
 	}
 
-	/**
-	 * Gives the name to no other app. Kept books contain the names of apps that are no longer connected, and what those
-	 * have used must not count for another app.
-	 */
-	reserve(name: string): void {
-		const number = /^app-(\d+)$/.exec(name)?.[1];
-		this.count = Math.max(this.count, Number(number ?? 0));
-	}
-
 	/** Returns every app, in the order they were connected. */
 	all(): ConnectedApp[] {
 		return [...this.apps.values()];

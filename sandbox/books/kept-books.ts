@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-	appendFileSync,
-	existsSync,
-	readFileSync,
-	renameSync,
-	statSync,
-	truncateSync,
-	writeFileSync,
-} from 'node:fs';
-import type { AccountBook, AccountChange, Caller } from '../accounts/accounts';
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { AccountBook, Caller } from '../accounts/accounts';
 import { isObject } from '../basics/fields';
 import type { Generation } from '../generations/generations';
 import { findModel } from '../models/catalogue';
@@ -20,9 +12,7 @@ type KeptGeneration = Omit<Generation, 'caller' | 'model'> & {
 	caller: string;
 	model: string;
 };
-/** A change of an account. */
-type KeptAccount = AccountChange & { name: string };
-type Entry = { generation: KeptGeneration } | { undone: string } | { account: KeptAccount };
+type Entry = { generation: KeptGeneration } | { undone: string };
 type Line = { v: 1; secret: string } | Entry;
 
 /** Longer texts in a request are cut, such as the data of inline inputs. */
@@ -42,8 +32,8 @@ function kept({ caller, model, ...generation }: Generation): KeptGeneration {
 		model: model.id,
 	};
 	const short = JSON.parse(JSON.stringify(copy, (_, value: unknown) => cut(value))) as typeof copy;
-	// A part of them would not be found again, or not be a picture.
-	return { ...short, idempotencyKey: generation.idempotencyKey, output: generation.output };
+	// A part of it would not be a picture.
+	return { ...short, output: generation.output };
 }
 
 function parsed(text: string): unknown {
@@ -60,7 +50,7 @@ function secretIn(head: unknown): string | null {
 
 function isEntry(line: unknown): line is Entry {
 	if (!isObject(line)) return false;
-	return typeof line.undone === 'string' || isObject(line.generation ?? line.account);
+	return typeof line.undone === 'string' || isObject(line.generation);
 }
 
 /** The file cannot keep the books. It was not changed. */
@@ -92,14 +82,12 @@ function contentOf(file: string): { secret: string; entries: Entry[] } {
 
 /**
  * Keeps the books in a file, so that a sandbox knows its generations after a restart. Each generation is a line, written
- * before its response is sent, and another one if it changes. States, refunds and outputs follow from these, and balances
- * also from a line for each change of an account.
+ * before its response is sent, and another one if it changes. States, refunds, outputs and balances follow from these.
  */
 export class KeptBooks implements Keeper {
 	/** Signs presigned URLs: those from before a restart stay valid. */
 	readonly secret: string;
 	private readonly generations = new Map<string, KeptGeneration>();
-	private readonly accounts = new Map<string, KeptAccount>();
 
 	/**
 	 * @param file is created if it is missing. Its folder must exist.
@@ -119,19 +107,11 @@ export class KeptBooks implements Keeper {
 
 	private add(entry: Entry): void {
 		if ('undone' in entry) this.generations.delete(entry.undone);
-		else if ('generation' in entry) this.generations.set(entry.generation.id, entry.generation);
-		else {
-			const { name } = entry.account;
-			this.accounts.set(name, { ...this.accounts.get(name), ...entry.account });
-		}
+		else this.generations.set(entry.generation.id, entry.generation);
 	}
 
-	/** Makes the kept changes of accounts, and adds the kept generations to the books. */
+	/** Adds the kept generations to the books. */
 	restore(ledger: Ledger, accounts: AccountBook): void {
-		for (const { name, ...change } of this.accounts.values()) {
-			const account = accounts.find(name);
-			if (account) accounts.restore(account, change);
-		}
 		for (const { account, caller, model, ...generation } of this.generations.values()) {
 			const found = { account: accounts.find(account), model: findModel(model) };
 			if (!found.account || !found.model) continue;
@@ -145,9 +125,6 @@ export class KeptBooks implements Keeper {
 				...generation,
 				...{ caller: owner, model: found.model },
 				refunded: 0,
-				// Files of earlier releases have none.
-				idempotencyKey: generation.idempotencyKey ?? null,
-				ignored: generation.ignored ?? [],
 				// JSON has no Infinity: its files were still being fetched.
 				finishAt: (generation.finishAt as number | null) ?? generation.processingAt,
 				// The next status has a URL of the storage's present address.
@@ -160,35 +137,22 @@ export class KeptBooks implements Keeper {
 		this.append({ generation: kept(generation) });
 	}
 
-	writeAccount(name: string, change: AccountChange): void {
-		this.append({ account: { name, ...change } });
-	}
-
 	undo(id: string): void {
 		this.append({ undone: id });
 	}
 
 	clear(): void {
 		this.generations.clear();
-		this.accounts.clear();
 		this.rewrite();
 	}
 
 	private append(line: Line): void {
-		const before = statSync(this.file).size;
-		try {
-			appendFileSync(this.file, `${JSON.stringify(line)}\n`);
-		} catch (error) {
-			// A full disk can take half a line, and the next one would continue it.
-			truncateSync(this.file, before);
-			throw error;
-		}
+		appendFileSync(this.file, `${JSON.stringify(line)}\n`);
 	}
 
 	private rewrite(): void {
 		const lines: Line[] = [
 			{ v: 1, secret: this.secret },
-			...[...this.accounts.values()].map((account) => ({ account })),
 			...[...this.generations.values()].map((generation) => ({ generation })),
 		];
 		const draft = `${this.file}.new`;

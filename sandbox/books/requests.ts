@@ -13,7 +13,6 @@ export interface RequestRecord {
 	readonly keyFingerprint: string | null;
 	/** True if the request had an Authorization header. Requests to the storage origin must not have one. */
 	readonly authorization: boolean;
-	readonly range: string | null;
 	/** The Idempotency-Key header. */
 	readonly idempotencyKey: string | null;
 	generationId: string | null;
@@ -50,7 +49,6 @@ export class RequestLog {
 			...arrival,
 			keyFingerprint: key === null ? null : this.fingerprint(key),
 			authorization: headers.authorization !== undefined,
-			range: headers.range ?? null,
 			idempotencyKey: headers['idempotency-key'] ?? null,
 			generationId: null,
 			status: null,

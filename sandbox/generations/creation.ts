@@ -6,8 +6,7 @@ import { isErrorName, ServiceError } from '../basics/errors';
 import type { FaultAction } from '../faults';
 import type { Failure, Generation, Output } from './generations';
 import { withOwnPicture } from './start';
-import { limitError, orderedError, standingOf } from './limits';
-import type { Standing } from './limits';
+import { assertLimits } from './limits';
 import type { Ledger } from '../books/ledger';
 import type { Presigner } from '../storage/presign';
 import { uuidFrom } from '../basics/random';
@@ -42,27 +41,13 @@ function rejectAsAsked(
 	{ account }: Caller,
 	prompt: string,
 	asked: Directives,
-	standing: Standing,
 ): void {
 	if (!asked.reject || !isErrorName(asked.reject.code)) return;
 	const name = `${account.name} ${prompt}`;
 	const before = workshop.rejections.get(name) ?? 0;
 	if (before >= asked.reject.times) return;
 	workshop.rejections.set(name, before + 1);
-	throw orderedError(asked.reject.code, standing);
-}
-
-/** Throws the first limit that the request would exceed. */
-function assertLimits({ account, connection }: Caller, standing: Standing): void {
-	const { needed, balance, running, concurrency, dailyLimit } = standing;
-	if (balance < needed) {
-		const empty403 = balance === 0 && account.emptyForm === 403;
-		throw limitError(empty403 ? 'insufficient_credits_403' : 'insufficient_credits', standing);
-	}
-	if (connection && standing.usedInDay + needed > dailyLimit) {
-		throw limitError('CONNECTION_LIMIT_REACHED', standing);
-	}
-	if (running >= concurrency) throw limitError('CONCURRENCY_LIMIT_REACHED', standing);
+	throw new ServiceError(asked.reject.code);
 }
 
 function outputOf(valid: ValidRequest, asked: Directives, random: Random): Output {
@@ -82,11 +67,8 @@ function outputOf(valid: ValidRequest, asked: Directives, random: Random): Outpu
 }
 
 function failureOf(asked: Directives, ordered: FaultAction | null): Failure | null {
-	if (ordered?.kind === 'fail') {
-		const { reason = defaultReason, asText = false, code } = ordered;
-		return { reason, asText, code };
-	}
-	return asked.fail ?? null;
+	if (ordered?.kind !== 'fail') return asked.fail ?? null;
+	return { reason: ordered.reason ?? defaultReason, asText: false };
 }
 
 function secondsOf(
@@ -103,46 +85,28 @@ function secondsOf(
 }
 
 /** Returns an ID that no generation has. After a restart, the same seed draws the IDs of restored generations again. */
-function freshId({ random, ledger }: Workshop, isNumeric: boolean): string {
-	// From 2^53 + 1 on, with an odd last digit: the nearest number in JavaScript is another one.
-	const draw = (): string =>
-		isNumeric ? `9${Math.floor(random() * 1e9) + 1e9}00000001` : uuidFrom(random);
-	let id = draw();
-	while (ledger.find(id)) id = draw();
+function freshId({ random, ledger }: Workshop): string {
+	let id = uuidFrom(random);
+	while (ledger.find(id)) id = uuidFrom(random);
 	return id;
-}
-
-function repeatName({ account }: Caller, idempotencyKey: string): string {
-	return `${account.name} ${idempotencyKey}`;
-}
-
-/** Makes a restored generation the one of its idempotency key. */
-export function rememberKey({ repeats }: Workshop, generation: Generation): void {
-	const { caller, idempotencyKey } = generation;
-	if (idempotencyKey !== null) repeats?.set(repeatName(caller, idempotencyKey), generation);
 }
 
 /**
  * Creates a generation, or returns the one that the same `Idempotency-Key` created before. The spec does not name that
  * header, so the sandbox honors it only with a flag.
- *
- * @param create gets the key that the generation is created for, or null
  */
 export function createOnce(
-	workshop: Workshop,
-	caller: Caller,
+	{ repeats, ledger }: Workshop,
+	{ account }: Caller,
 	headers: Readonly<Record<string, string | undefined>>,
-	create: (idempotencyKey: string | null) => Generation,
+	create: () => Generation,
 ): { made: Generation; charged: number } {
-	const idempotencyKey = headers['idempotency-key'];
-	if (!idempotencyKey || !workshop.repeats) {
-		const made = create(null);
-		return { made, charged: made.charged };
-	}
-	const before = workshop.repeats.get(repeatName(caller, idempotencyKey));
-	if (before && workshop.ledger.find(before.id)) return { made: before, charged: 0 };
-	const made = create(idempotencyKey);
-	rememberKey(workshop, made);
+	const key = headers['idempotency-key'];
+	const name = key ? `${account.name} ${key}` : null;
+	const before = name === null ? undefined : repeats?.get(name);
+	if (before && ledger.find(before.id)) return { made: before, charged: 0 };
+	const made = create();
+	if (name !== null) repeats?.set(name, made);
 	return { made, charged: made.charged };
 }
 
@@ -166,17 +130,16 @@ export function createGeneration(
 	type: MediaType,
 	body: unknown,
 	now: number,
-	{ ordered, idempotencyKey }: { ordered: FaultAction | null; idempotencyKey: string | null },
+	ordered: FaultAction | null,
 ): Generation {
 	if (!caller.mayCreate) throw new ServiceError('forbidden');
 	if (caller.connection?.paused) throw new ServiceError('CONNECTION_PAUSED');
 	const valid = validateCreation(body, type);
 	const asked = readDirectives(valid.prompt);
-	const standing = standingOf(workshop.ledger, caller, valid.credits, now);
-	rejectAsAsked(workshop, caller, valid.prompt, asked, standing);
-	assertLimits(caller, standing);
+	rejectAsAsked(workshop, caller, valid.prompt, asked);
+	assertLimits(workshop.ledger, caller, valid.credits, now);
 	const milliseconds = (secondsOf(workshop, valid, asked, ordered) * 1000) / workshop.timeScale;
-	const id = freshId(workshop, ordered?.kind === 'numericId');
+	const id = freshId(workshop);
 	const path = outputPath(id, type);
 	const origin = workshop.storageOrigin();
 	const signed = workshop.presigner.sign(origin, path, now, workshop.urlLifetimeSeconds);
@@ -189,15 +152,12 @@ export function createGeneration(
 		request,
 		output: withOwnPicture(outputOf(valid, asked, workshop.random), request, workshop.ledger),
 		ignored: valid.ignored,
-		revisedPrompt: asked.revised ?? null,
-		idempotencyKey,
 		createdAt: now,
 		processingAt: now + Math.min(milliseconds * 0.2, 2000 / workshop.timeScale),
 		finishAt: now + milliseconds,
 		failure: failureOf(asked, ordered),
 		end: ordered?.kind === 'end' ? ordered.status : (asked.end ?? null),
 		withoutUrl: asked.withoutUrl ?? null,
-		inline: ordered?.kind === 'inline' ? (ordered.as ?? 'b64_json') : null,
 		outputs: asked.outputs ?? 1,
 		charged: valid.credits,
 		refunded: 0,

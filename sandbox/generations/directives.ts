@@ -16,8 +16,6 @@ export interface Directives {
 	bytes?: number;
 	/** The create request is rejected with this code, always or `times` times. */
 	reject?: { code: string; times: number };
-	/** The prompt as revised by the model. */
-	revised?: string;
 	/** The prompt without its directives. */
 	plain: string;
 }
@@ -92,7 +90,6 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 			reject: { code, times: times ? Number(times) : Infinity },
 		})),
 	],
-	['revise', matching(/^[^]+$/, ([revised]) => ({ revised }))],
 ]);
 
 /** Reads the directives of a prompt. All other text remains part of the prompt. */

@@ -52,10 +52,6 @@ export interface Generation {
 	output: Output;
 	/** The fields of the request that have no effect. */
 	readonly ignored: readonly string[];
-	/** The prompt as revised by the model, or null if it was used unchanged. */
-	readonly revisedPrompt: string | null;
-	/** The header `Idempotency-Key` of its request, or null if there was none, or the sandbox ignores it. */
-	readonly idempotencyKey: string | null;
 	readonly createdAt: number;
 	readonly processingAt: number;
 	finishAt: number;
@@ -64,8 +60,6 @@ export interface Generation {
 	readonly end: string | null;
 	/** Set if it is completed without an output URL. */
 	readonly withoutUrl: { readonly reason: string | null } | null;
-	/** Set if the output is in `data` once it is completed, instead of a URL. */
-	readonly inline: 'b64_json' | 'dataUri' | null;
 	/** Number of entries in `data`; one in spec 2.1. */
 	readonly outputs: number;
 	readonly charged: number;
@@ -99,7 +93,8 @@ export interface GenerationEntry {
 		generation_id: string;
 		status: string;
 		model: string;
-		revised_prompt: string | null;
+		/** Every model uses the prompt unchanged. */
+		revised_prompt: null;
 	}>;
 	error?: unknown;
 }
@@ -114,24 +109,6 @@ function errorOf(failure: Failure): unknown {
 	};
 }
 
-/** One pixel. What a real service would send is not needed to test how its form is read. */
-const tinyPng =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-
-/** Returns where the output is: its URL, or by order nothing or the output itself. */
-function outputIn({ url, withoutUrl, inline }: Generation, isCompleted: boolean): object {
-	if (!isCompleted) return { url };
-	if (inline === 'b64_json') return { b64_json: tinyPng };
-	if (inline === 'dataUri') return { url: `data:image/png;base64,${tinyPng}` };
-	return withoutUrl ? {} : { url };
-}
-
-/** Returns the body of a response: the entry, or its JSON if the ID is a number that JavaScript cannot represent. */
-export function bodyOf(entry: GenerationEntry): unknown {
-	if (!/^\d+$/.test(entry.id)) return entry;
-	return JSON.stringify(entry).replaceAll(`"${entry.id}"`, entry.id);
-}
-
 /** Returns a generation in the format of create and status responses (spec 2.1). */
 export function entryAt(
 	generation: Generation,
@@ -140,9 +117,7 @@ export function entryAt(
 ): GenerationEntry {
 	const { id, model, withoutUrl } = generation;
 	const isCompleted = status === 'completed';
-	const output = outputIn(generation, isCompleted);
-	// The revised prompt is known only once the generation is completed.
-	const revised_prompt = isCompleted ? generation.revisedPrompt : null;
+	const output = isCompleted && withoutUrl ? {} : { url: generation.url };
 	const entry: GenerationEntry = {
 		id,
 		status,
@@ -150,7 +125,7 @@ export function entryAt(
 		model: model.id,
 		type: model.type,
 		data: Array.from({ length: generation.outputs }, () => {
-			const more = { generation_id: id, status, model: model.id, revised_prompt };
+			const more = { generation_id: id, status, model: model.id, revised_prompt: null };
 			return { ...output, ...more } as GenerationEntry['data'][number];
 		}),
 	};

@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lookup } from 'node:dns';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { BlockList, isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
 
 /** How the sandbox fetches the files of requests. */
 export interface InputFetching {
-	/** True if it also fetches from this machine, such as from an n8n under test. Default: false. */
-	loopback?: boolean;
 	/** Certificates that it trusts beside the usual ones, as PEM. */
 	ca?: string;
 	/** Milliseconds for each file. Default: 10,000. */
@@ -30,77 +25,22 @@ export interface FetchedInput {
 	trouble: string | null;
 }
 
-/** Addresses of this machine. */
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** Addresses that are not on the internet. IPv4 addresses written as IPv6 are rejected as a whole. */
-const internal = new BlockList();
-for (const [net, bits] of [
-	['0.0.0.0', 8],
-	['10.0.0.0', 8],
-	['100.64.0.0', 10],
-	['169.254.0.0', 16],
-	['172.16.0.0', 12],
-	['192.168.0.0', 16],
-	['224.0.0.0', 3],
-] as const) {
-	internal.addSubnet(net, bits, 'ipv4');
-}
-for (const [net, bits] of [
-	['::', 127],
-	['::ffff:0:0', 96],
-	['fc00::', 7],
-	['fe80::', 10],
-	['ff00::', 8],
-] as const) {
-	internal.addSubnet(net, bits, 'ipv6');
-}
-
 class Refused extends Error {}
-
-function assertAllowed(address: string, allowed: InputFetching): void {
-	const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-	if (loopback.check(address, family)) {
-		if (!allowed.loopback) throw new Refused('it is on the machine of the service');
-	} else if (internal.check(address, family)) {
-		throw new Refused('it is not on the internet');
-	}
-}
-
-/** Resolves a name, and rejects it if one of its addresses is not allowed. The connection uses what was checked. */
-function checkedLookup(allowed: InputFetching): LookupFunction {
-	return (hostname, options, callback) => {
-		lookup(hostname, { ...options, all: true }, (error, found) => {
-			try {
-				if (error) throw error;
-				for (const { address } of found) assertAllowed(address, allowed);
-				if (options.all) callback(null, found);
-				else callback(null, found[0].address, found[0].family);
-			} catch (refused) {
-				callback(refused as Error, '', 0);
-			}
-		});
-	};
-}
 
 /** Fetches a file with a plain GET: no login, no redirect. Returns its content too, if it was fetched. Never throws. */
 export async function fetchInput(
 	name: string,
 	url: string,
-	allowed: InputFetching,
+	how: InputFetching,
 ): Promise<FetchedInput & { content?: Buffer }> {
-	const { ca, timeoutMs = 10_000, maxBytes = 64 * 1024 ** 2 } = allowed;
+	const { ca, timeoutMs = 10_000, maxBytes = 64 * 1024 ** 2 } = how;
 	const fetched: FetchedInput = {
 		...{ name, status: null, contentType: null, bytes: 0, sha256: null, trouble: null },
 	};
 	try {
 		const target = new URL(url);
-		const host = target.hostname.replace(/^\[|\]$/g, '');
-		if (isIP(host)) assertAllowed(host, allowed);
 		const signal = AbortSignal.timeout(timeoutMs);
-		const options = { signal, lookup: checkedLookup(allowed), agent: false as const };
+		const options = { signal, agent: false as const };
 		const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
 			const request =
 				target.protocol === 'https:'

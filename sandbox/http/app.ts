@@ -1,9 +1,12 @@
+import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { errorAnswer } from '../basics/errors';
-import { createOrderlyServer } from './connections';
+
+/** Idle connections stay open longer than any client waits before it reuses one. */
+const keepAliveTimeout = 72_000;
 
 /** Larger bodies are rejected with 413. The limit allows several inline inputs of 4.5 MB. */
 const bodyLimit = 64 * 1024 * 1024;
@@ -39,7 +42,7 @@ export function serverWith(addRoutes: (app: Express) => void): Server {
 	app.enable('strict routing').enable('case sensitive routing');
 	addRoutes(app);
 	app.use(answerError);
-	return createOrderlyServer(app);
+	return createServer({ keepAliveTimeout }, app);
 }
 
 /** Starts listening and returns the origin. Rejects with `EADDRINUSE` if the port is taken. */

@@ -1,7 +1,6 @@
 import type { Express } from 'express';
 import type { ConnectedApp } from '../accounts/connected-apps';
 import { connectorAt } from '../oauth/connector';
-import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
 import { escaped, page, sendPage, table } from './pages';
 import { formFields } from './request';
@@ -18,28 +17,27 @@ function form({ name }: ConnectedApp, action: string, label: string, field = '')
 	);
 }
 
-function rowOf(service: GenerationService, signIn: SignIn, app: ConnectedApp) {
+function rowOf(service: GenerationService, app: ConnectedApp) {
 	const { title, connectedAt, connection } = app;
 	const { dailyLimit, paused } = connection;
 	const limit = `<input type="number" name="dailyLimit" min="0" value="${dailyLimit}" aria-label="Daily limit">`;
-	const state = signIn.grants.isSignedIn(app) ? 'active' : 'signed out';
 	return [
 		`${escaped(title)} <code>${app.name}</code>`,
 		new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' '),
 		`${service.books.usedInDay(app.name)} of ${dailyLimit} credits`,
-		paused ? 'paused' : state,
+		paused ? 'paused' : 'active',
 		form(app, 'limit', 'Set limit', limit) +
 			(paused ? form(app, 'resume', 'Resume') : form(app, 'pause', 'Pause')) +
 			form(app, 'disconnect', 'Disconnect'),
 	];
 }
 
-function appsPage(service: GenerationService, signIn: SignIn, host: string | undefined): string {
+function appsPage(service: GenerationService, host: string | undefined): string {
 	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', 'Change'];
 	const apps = service.apps.all();
 	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
 		const own = apps.filter((app) => app.account === account);
-		const rows = own.map((app) => rowOf(service, signIn, app));
+		const rows = own.map((app) => rowOf(service, app));
 		return `<h3>Account ${escaped(account.name)}</h3>${table(heads, rows)}`;
 	});
 	const none = `<p>None yet. An app connects by signing in to ${escaped(connectorAt(host).href)}.</p>`;
@@ -58,9 +56,9 @@ function act({ apps }: GenerationService, fields: URLSearchParams): void {
 }
 
 /** Serves the page and handles its forms. */
-export function addConnectedApps(app: Express, service: GenerationService, signIn: SignIn): void {
+export function addConnectedApps(app: Express, service: GenerationService): void {
 	app.get(connectedAppsPath, ({ headers }, response) => {
-		sendPage(response, appsPage(service, signIn, headers.host));
+		sendPage(response, appsPage(service, headers.host));
 	});
 	app.post(connectedAppsPath, (request, response) => {
 		try {

@@ -1,13 +1,11 @@
 import type { Express, Response } from 'express';
-import type { ConnectedApp } from '../accounts/connected-apps';
 import { isFaultOrder } from '../fault-orders';
 import { isObject } from '../basics/fields';
 import type { Fields } from '../basics/fields';
-import type { SignIn } from '../oauth/sign-in';
 import type { GenerationService } from '../service';
 import { jsonBody } from './request';
 
-type Handler = (body: Fields, service: GenerationService, signIn: SignIn) => unknown;
+type Handler = (body: Fields, service: GenerationService) => unknown;
 
 function textIn(body: Fields, name: string): string {
 	const value = body[name];
@@ -21,25 +19,6 @@ function numberIn(body: Fields, name: string): number {
 	return value;
 }
 
-/** Returns a connected app in the format of the control interface. */
-function appEntry(service: GenerationService, app: ConnectedApp): Fields {
-	const { name, title, account, connectedAt, connection } = app;
-	const usedInDay = service.books.usedInDay(name);
-	return { name, title, account: account.name, connectedAt, usedInDay, ...connection };
-}
-
-/** Applies the given changes: `paused`, `dailyLimit`, `disconnect`, `expireTokens`. */
-function changeApp(body: Fields, { apps }: GenerationService, signIn: SignIn): unknown {
-	const app = apps.app(textIn(body, 'app'));
-	if (body.dailyLimit !== undefined) {
-		apps.change(app.name, { dailyLimit: numberIn(body, 'dailyLimit') });
-	}
-	if (typeof body.paused === 'boolean') apps.change(app.name, { paused: body.paused });
-	if (body.expireTokens === true) signIn.grants.expire(app);
-	if (body.disconnect === true) apps.disconnect(app.name);
-	return apps.has(app) ? app.connection : undefined;
-}
-
 const reads: Readonly<Record<string, (service: GenerationService) => unknown>> = {
 	books: ({ books }) => ({ generations: books.generations, totals: books.totals }),
 	requests: ({ requests }) => requests.all,
@@ -50,7 +29,6 @@ const reads: Readonly<Record<string, (service: GenerationService) => unknown>> =
 			.all()
 			.map((account) => ({ ...account, running: service.runningOf(account.name) }));
 	},
-	apps: (service) => service.apps.all().map((app) => appEntry(service, app)),
 	keys: ({ accounts }) =>
 		accounts.keys().map(({ name, key, account, state }) => ({
 			name,
@@ -78,11 +56,10 @@ const writes: Readonly<Record<string, Handler>> = {
 		const account = accounts.account(textIn(body, 'account'));
 		if (body.credits !== undefined) accounts.setCredits(account.name, numberIn(body, 'credits'));
 		if (body.concurrency !== undefined) {
-			accounts.setConcurrency(account.name, numberIn(body, 'concurrency'));
+			account.concurrency = numberIn(body, 'concurrency');
 		}
 		return account;
 	},
-	apps: changeApp,
 	keys: (body, { accounts }) => {
 		const state = textIn(body, 'state');
 		if (state !== 'active' && state !== 'revoked' && state !== 'expired') {
@@ -106,7 +83,7 @@ function answerWith(response: Response, make: () => unknown): void {
 }
 
 /** Adds the control interface for other processes, under `/_sandbox/` (sandbox/README.md). */
-export function addControlRoutes(app: Express, service: GenerationService, signIn: SignIn): void {
+export function addControlRoutes(app: Express, service: GenerationService): void {
 	for (const [name, read] of Object.entries(reads)) {
 		app.get(`/_sandbox/${name}`, (_request, response) => answerWith(response, () => read(service)));
 	}
@@ -121,7 +98,7 @@ export function addControlRoutes(app: Express, service: GenerationService, signI
 			answerWith(response, () => {
 				const parsed = jsonBody(request);
 				if (!isObject(parsed)) throw new Error('The body must be a JSON object.');
-				return write(parsed, service, signIn);
+				return write(parsed, service);
 			}),
 		);
 	}

@@ -69,8 +69,8 @@ export async function deliver(response: Response, what: Reply): Promise<void> {
 		return;
 	}
 	const bytes = bodyBytes(what.body);
-	// Node.js writes no body in response to HEAD, so that repeating it would never wait for the client.
-	const endless = what.endless === true && response.req.method !== 'HEAD';
+	// Repeating nothing, as in response to HEAD, would never wait for the client.
+	const endless = what.endless === true && bytes.length > 0 && response.req.method !== 'HEAD';
 	// Bypasses Express, which would add headers of its own.
 	const length = endless ? {} : { 'content-length': bytes.length };
 	response.writeHead(what.status, { ...what.headers, ...length });

@@ -11,9 +11,8 @@ import type { Express } from 'express';
 import type { Caller } from '../accounts/accounts';
 import { authenticate, hasKeyForm } from '../accounts/authentication';
 import { errorAnswer, ServiceError } from '../basics/errors';
-import { jsonText } from '../basics/json';
+import { parseJson } from '../basics/json';
 import { bearerOf } from '../books/requests';
-import { flawOfBatch } from '../mcp/batch';
 import { McpConnection } from '../mcp/connection';
 import { createMcpServer } from '../mcp/server';
 import { connectorAt, connectorPaths } from '../oauth/connector';
@@ -64,21 +63,11 @@ function unauthorized(
 	return { status, headers, body: JSON.stringify(body), happened: row };
 }
 
-/** Returns the response to a body as a whole that is rejected, as JSON-RPC requires it. */
-function rejected(code: ProtocolErrorCode, why: string): Answer {
-	const kind = code === ProtocolErrorCode.ParseError ? 'Parse error' : 'Invalid request';
-	const error = { code, message: `${kind}: ${why}` };
+/** Returns the response to a body that is not JSON, as JSON-RPC requires it. */
+function unreadable(why: string): Answer {
+	const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${why}` };
 	const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
 	return { status: 400, headers: json, body, happened: why };
-}
-
-/** Returns the parsed text, or undefined: the SDK then rejects it. A parsed body may be larger than the SDK allows. */
-function parsedOr(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
 }
 
 /**
@@ -116,17 +105,18 @@ async function answerMcp(
 		const headers = { allow: 'POST' };
 		return { status: 405, headers, body: '', happened: 'no stream of events' };
 	}
-	let text: string;
+	let parsed: unknown;
 	try {
-		text = jsonText(bytes as Uint8Array);
+		parsed = parseJson(bytes as Uint8Array);
 	} catch (error) {
-		return rejected(ProtocolErrorCode.ParseError, (error as SyntaxError).message);
+		return unreadable((error as SyntaxError).message);
 	}
-	const parsed = parsedOr(text);
-	const flaw = flawOfBatch(parsed);
-	if (flaw !== null) return rejected(ProtocolErrorCode.InvalidRequest, flaw);
 	const headers = Object.entries(sent).map(([name, value]) => [name, String(value)]);
-	const request = new Request('http://sandbox.invalid/mcp', { method, headers, body: text });
+	const request = new Request('http://sandbox.invalid/mcp', {
+		method,
+		headers,
+		body: JSON.stringify(parsed),
+	});
 	const lines: string[] = [];
 	const connection = new McpConnection(service, caller, sent.authorization);
 	const create = (): Server => createMcpServer(connection, (line) => lines.push(line));

@@ -1,6 +1,5 @@
 import { metadataHandler } from '@modelcontextprotocol/sdk/server/auth/handlers/metadata.js';
 import { clientRegistrationHandler } from '@modelcontextprotocol/sdk/server/auth/handlers/register.js';
-import { revocationHandler } from '@modelcontextprotocol/sdk/server/auth/handlers/revoke.js';
 import { tokenHandler } from '@modelcontextprotocol/sdk/server/auth/handlers/token.js';
 import {
 	InvalidClientMetadataError,
@@ -12,11 +11,10 @@ import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import { isObject } from '../basics/fields';
 import { authorizationIn, destinationIn, ownResource } from '../oauth/authorization';
-import { BasicAuthenticationError, withCredentials } from '../oauth/client-authentication';
 import { connectorAt, connectorPaths } from '../oauth/connector';
 import { scope } from '../oauth/grants';
 import { returnTo } from '../oauth/redirects';
-import { authenticationMethods, grantTypes, responseType } from '../oauth/registration';
+import { grantTypes, responseType } from '../oauth/registration';
 import type { SignIn } from '../oauth/sign-in';
 import type { LogLine } from './log';
 import { formFields, jsonBody, queryOf } from './request';
@@ -29,7 +27,6 @@ export const oauthPaths = [
 	'/authorize',
 	'/token',
 	'/register',
-	'/revoke',
 	serverMetadata,
 	...connectorPaths.map((path) => `${resourceMetadata}${path}`),
 ];
@@ -53,15 +50,16 @@ function describeServer({ headers: { host } }: Request): object {
 		authorization_endpoint: `${origin}/authorize`,
 		token_endpoint: `${origin}/token`,
 		registration_endpoint: `${origin}/register`,
-		revocation_endpoint: `${origin}/revoke`,
 		response_types_supported: [responseType],
 		grant_types_supported: grantTypes,
 		code_challenge_methods_supported: ['S256'],
-		token_endpoint_auth_methods_supported: authenticationMethods,
-		revocation_endpoint_auth_methods_supported: authenticationMethods,
+		token_endpoint_auth_methods_supported: [authenticationMethod],
 		scopes_supported: [scope],
 	};
 }
+
+/** No app gets a secret: PKCE protects its codes. */
+const authenticationMethod = 'none';
 
 const readBody = express.raw({ type: () => true, limit: '100kb', inflate: false });
 
@@ -69,9 +67,7 @@ const readBody = express.raw({ type: () => true, limit: '100kb', inflate: false 
 function sendError(response: Response, error: OAuthError): void {
 	// The SDK allows every origin, but only in the responses of its own handlers.
 	response.set({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
-	const isBasic = error instanceof BasicAuthenticationError;
-	if (isBasic) response.set('www-authenticate', 'Basic realm="Media generation sandbox"');
-	response.status(isBasic ? 401 : 400).json(error.toResponseObject());
+	response.status(400).json(error.toResponseObject());
 }
 
 /** Sends the error for a request that cannot be read. */
@@ -91,56 +87,27 @@ const answerUnreadable: ErrorRequestHandler = (
 	);
 };
 
-/** Throws InvalidRequestError if the body of a request has another type, or another encoding than UTF-8. */
-function assertType(request: Request, type: string): void {
-	const sent = request.headers['content-type'] ?? '';
-	const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(sent) ?? [];
-	if (request.is(type) && /^utf-?8$/i.test(charset)) return;
-	throw new InvalidRequestError(`The body must be ${type}, in UTF-8.`);
-}
-
-/** Returns a form in the body. Throws InvalidRequestError. */
-function formIn(request: Request): URLSearchParams {
-	assertType(request, 'application/x-www-form-urlencoded');
-	return formFields(request);
-}
-
-/** Returns the fields of a form. Throws InvalidRequestError if one is sent twice (RFC 6749, 3.2). */
-function singleFields(form: URLSearchParams): Record<string, string> {
-	const fields = Object.fromEntries(form);
-	if (Object.keys(fields).length === form.size) return fields;
-	throw new InvalidRequestError('A field was sent more than once.');
-}
-
 /** Parses a registration for the SDK's handler. */
 const readRegistration: RequestHandler = (request, _response, next) => {
-	try {
-		assertType(request, 'application/json');
-		const metadata = jsonBody(request);
-		if (!isObject(metadata)) throw new Error('The body must be a JSON object.');
-		request.body = metadata;
-	} catch (error) {
-		throw new InvalidClientMetadataError((error as Error).message);
-	}
+	const metadata = jsonBody(request);
+	if (!isObject(metadata)) throw new InvalidClientMetadataError('The body must be a JSON object.');
+	request.body = { ...metadata, token_endpoint_auth_method: authenticationMethod };
 	next();
 };
 
-/** Parses a form for the SDK's handlers, and authenticates its app by the header, which they cannot. */
-function readForm(signIn: SignIn): RequestHandler {
-	return (request, _response, next) => {
-		const fields = singleFields(formIn(request));
-		const { authorization, host } = request.headers;
-		request.body = withCredentials(fields, authorization, signIn.clientOf);
-		if (fields.resource !== undefined) ownResource(fields.resource, host);
-		next();
-	};
-}
+/** Parses a form for the SDK's handler. */
+const readForm: RequestHandler = (request, _response, next) => {
+	const fields = Object.fromEntries(formFields(request));
+	if (fields.resource !== undefined) ownResource(fields.resource, request.headers.host);
+	request.body = fields;
+	next();
+};
 
 /** Handles a request for a code (RFC 6749, 4.1.1). The SDK's own handler loses the state of invalid requests. */
 function authorize(signIn: SignIn): RequestHandler {
 	return async (request, response) => {
 		response.set('cache-control', 'no-store');
-		const parameters = request.method === 'POST' ? formIn(request) : queryOf(request);
+		const parameters = request.method === 'POST' ? formFields(request) : queryOf(request);
 		const destination = destinationIn(parameters, signIn.clientOf);
 		try {
 			const asked = authorizationIn(parameters, destination, request.headers.host);
@@ -166,8 +133,7 @@ function oauthRoutes(signIn: SignIn): express.Router {
 	const router = express.Router();
 	router.use(onPost(readBody));
 	router.use('/authorize', allowedMethods(['GET', 'POST']), authorize(signIn));
-	router.use('/token', onPost(readForm(signIn)), tokenHandler(sdk));
-	router.use('/revoke', onPost(readForm(signIn)), revocationHandler(sdk));
+	router.use('/token', onPost(readForm), tokenHandler(sdk));
 	router.use('/register', onPost(readRegistration), clientRegistrationHandler(sdk));
 	return router;
 }

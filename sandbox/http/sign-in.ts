@@ -15,9 +15,6 @@ function consentPage(
 ): string {
 	const title = escaped(titleOf(client));
 	const place = destinationOf(params.redirectUri);
-	const about = client.client_uri
-		? ` It says that it is <b>${escaped(client.client_uri)}</b>.`
-		: '';
 	const options = accounts
 		.all()
 		.map(({ name, balance }) => {
@@ -26,7 +23,7 @@ function consentPage(
 		})
 		.join('');
 	const body = `
-<p><b>${title}</b> asks to use the connector for your account.${about}
+<p><b>${title}</b> asks to use the connector for your account.
 You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app on this device' : ''}.</p>
 <p>It may</p>
 <ul><li>see the models, your credits and your asset library</li>
@@ -45,15 +42,6 @@ const tooLate = page(
 	'Nothing to allow here',
 	'<p>This request was already answered or has expired. Start again in the app that sent you here.</p>',
 );
-
-/** Returns the page for an invalid answer to the consent page. The sign-in request remains open for a valid answer. */
-function unclearPage(id: string): string {
-	const again = `${consentPath}?request=${encodeURIComponent(id)}`;
-	return page(
-		'Nothing was allowed',
-		`<p>Choose one of the accounts, and Allow or Deny. <a href="${again}">Back</a></p>`,
-	);
-}
 
 /** Returns the account that the app may use, null for Deny, or undefined for any other answer. */
 function answerIn(fields: URLSearchParams, { accounts }: GenerationService) {
@@ -82,7 +70,7 @@ export function addConsent(
 		const asked = signIn.request(id);
 		if (!asked) return sendPage(response, tooLate, 400);
 		const account = answerIn(fields, service);
-		if (account === undefined) return sendPage(response, unclearPage(id), 400);
+		if (account === undefined) return sendPage(response, consentPage(service, id, asked), 400);
 		response.redirect(303, signIn.decide(id, asked, account));
 		log({
 			method: 'POST',

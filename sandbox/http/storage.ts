@@ -23,7 +23,7 @@ type Fault = StorageReply['fault'];
 function headersOf(file: MediaFile, fault: Fault, length: number): Sending['headers'] {
 	const contentType = fault?.kind === 'contentType' ? fault.value : file.contentType;
 	const headers: Sending['headers'] = { 'content-type': contentType, 'accept-ranges': 'bytes' };
-	const chunked = fault?.kind === 'truncate' && (fault.chunked || fault.ended);
+	const chunked = fault?.kind === 'truncate' && fault.chunked;
 	if (fault?.kind === 'wrongLength') {
 		headers['content-length'] = Math.max(0, length + fault.by);
 		headers.connection = 'close';
@@ -67,7 +67,7 @@ async function send(response: Response, sending: Sending, answered: StorageReply
 	response.writeHead(sending.status, sending.headers);
 	response.flushHeaders();
 	await writeBody(response, sending.bytes, answered);
-	if ((fault?.kind === 'truncate' && !fault.ended) || fault?.kind === 'wrongLength') {
+	if (fault?.kind === 'truncate' || fault?.kind === 'wrongLength') {
 		// The socket is closed: all bytes arrive, but HTTP does not mark the response as complete.
 		response.socket?.end();
 	} else if (fault?.kind !== 'stall') {

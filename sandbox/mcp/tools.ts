@@ -35,29 +35,13 @@ function schema(properties: Properties, ...required: string[]): Tool['inputSchem
 	return { type: 'object', properties, required };
 }
 
-/**
- * The REST request for images has these fields inside `parameters` (spec 4.1). For an agent, all arguments are at top
- * level.
- */
-const inParameters = ['aspect_ratio', 'negative_prompt', 'seed'] as const;
-
-/** Returns a rejection that names the argument as the agent has to send it. */
-function withArgumentName(answer: ToolAnswer): ToolAnswer {
-	const { error } = answer.body as { error?: { param?: string | null; message: string } };
-	const path = error?.param ?? '';
-	const name = inParameters.find((each) => path === `parameters.${each}`);
-	if (!error || !name) return answer;
-	const message = error.message.replace(path, name);
-	return { ...answer, body: { error: { ...error, message, param: name } } };
-}
-
 /** Converts the tool's flat arguments to the body of the REST request (spec 4.1, 4.2) and sends it. */
 async function createGeneration(connection: McpConnection, args: Fields): Promise<ToolAnswer> {
 	const { type = requiredText(args, 'type'), aspect_ratio, negative_prompt, seed, ...rest } = args;
 	if (!isAbsent(rest.parameters)) {
 		// Ignored, it would be charged without what the agent asked for.
-		const names = inParameters.join(', ').replace(/, (\w+)$/, ' and $1');
-		throw badValue('parameters', `parameters is no argument: send ${names} at top level.`);
+		const message = 'Send aspect_ratio, negative_prompt and seed at top level, not in parameters.';
+		throw badValue('parameters', message);
 	}
 	if (type === 'video') {
 		const body = { ...rest, negative_prompt, seed };
@@ -65,9 +49,7 @@ async function createGeneration(connection: McpConnection, args: Fields): Promis
 	}
 	if (type !== 'image') throw badValue('type', 'type must be image or video.');
 	const body = { ...rest, parameters: { aspect_ratio, negative_prompt, seed } };
-	return withArgumentName(
-		await connection.ask({ method: 'POST', path: '/v1/images/generations', body }),
-	);
+	return await connection.ask({ method: 'POST', path: '/v1/images/generations', body });
 }
 
 /** The six tools of the connector (spec 1.6). */

@@ -16,8 +16,6 @@ interface CodeOrder extends Grant {
 	/** The PKCE challenge (method S256). */
 	readonly challenge: string;
 	readonly redirectUri: string;
-	/** If true, the request for tokens must repeat it (RFC 6749, 4.1.3). */
-	readonly redirectUriSent: boolean;
 }
 
 /** A grant in use. */
@@ -47,6 +45,7 @@ interface AccessToken {
 export const scope = 'mcp';
 
 const codeSeconds = 60;
+const accessSeconds = 3600;
 
 /**
  * Grace period in which a used refresh token is still accepted. Some clients, including the SDK's, refresh for two
@@ -67,7 +66,6 @@ export class Grants {
 	constructor(
 		private readonly clock: Clock,
 		private readonly apps: ConnectedApps,
-		private readonly accessSeconds: number,
 	) {}
 
 	/** Issues a code that is valid once, for one minute. */
@@ -78,17 +76,9 @@ export class Grants {
 		return text;
 	}
 
-	/**
-	 * Returns the values that a code is bound to. Throws InvalidGrantError if the code belongs to another client or is
-	 * no longer valid. A second use means that the code was stolen, and revokes the grant (RFC 6749, 4.1.2).
-	 */
-	code(clientId: string, text: string): CodeOrder {
-		return this.findCode(clientId, text);
-	}
-
 	/** Exchanges a code for tokens. The code cannot be used again. Throws InvalidGrantError. */
 	redeem(clientId: string, text: string): OAuthTokens {
-		const code = this.findCode(clientId, text);
+		const code = this.code(clientId, text);
 		const { app, resource } = code;
 		code.grant = { app, resource, ended: false };
 		return this.issueTokens(code.grant);
@@ -121,19 +111,6 @@ export class Grants {
 		return this.isLive(token.grant) ? token : null;
 	}
 
-	/** Revokes the grant of a token if it belongs to this client. */
-	revoke(clientId: string, text: string): void {
-		const token = this.refreshTokens.get(text) ?? this.accessTokens.get(text);
-		if (token?.grant.app.clientId === clientId) token.grant.ended = true;
-	}
-
-	/** Returns true if an app still has access without asking the user again. */
-	isSignedIn(app: ConnectedApp): boolean {
-		return [...this.refreshTokens.values()].some(
-			({ grant }) => grant.app === app && this.isLive(grant),
-		);
-	}
-
 	/** Makes the access tokens of an app expire now. The app can refresh them. */
 	expire(app: ConnectedApp): void {
 		const now = this.clock.now();
@@ -142,7 +119,11 @@ export class Grants {
 		}
 	}
 
-	private findCode(clientId: string, text: string): Code {
+	/**
+	 * Returns the values that a code is bound to. Throws InvalidGrantError if the code belongs to another client or is
+	 * no longer valid. A second use means that the code was stolen, and revokes the grant (RFC 6749, 4.1.2).
+	 */
+	code(clientId: string, text: string): Code {
 		const code = this.codes.get(text);
 		if (!code || code.app.clientId !== clientId) throw new InvalidGrantError('Unknown code.');
 		if (code.grant) {
@@ -160,13 +141,13 @@ export class Grants {
 
 	private issueTokens(grant: LiveGrant): OAuthTokens {
 		const [accessToken, refreshToken] = [opaque(), opaque()];
-		const expiresAt = this.clock.now() + this.accessSeconds * 1000;
+		const expiresAt = this.clock.now() + accessSeconds * 1000;
 		this.accessTokens.set(accessToken, { grant, expiresAt });
 		this.refreshTokens.set(refreshToken, { grant, usedAt: null });
 		return {
 			access_token: accessToken,
 			token_type: 'Bearer',
-			expires_in: this.accessSeconds,
+			expires_in: accessSeconds,
 			refresh_token: refreshToken,
 			scope,
 		};

@@ -2,9 +2,6 @@ import { InvalidClientMetadataError } from '@modelcontextprotocol/sdk/server/aut
 import type { OAuthClientInformationFull as Client } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { assertRedirectUris } from './redirects';
 
-/** The ways in which an app can authenticate at the token endpoint. The first one is the default (RFC 7591, 2). */
-export const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'none'];
-
 /** The grants that every app gets. */
 export const grantTypes = ['authorization_code', 'refresh_token'];
 
@@ -18,22 +15,12 @@ function assertIncludes(name: string, values: readonly string[] | undefined, nee
 
 /**
  * Returns a registration with everything that applies to the app, as RFC 7591, 3.2.1 requires. The SDK has already
- * assigned an ID and a secret. Throws InvalidClientMetadataError for what the sandbox cannot do.
+ * assigned an ID. Throws InvalidClientMetadataError for what the sandbox cannot do.
  */
 export function acceptedClient(client: Client): Client {
-	const [usual] = authenticationMethods;
-	const { token_endpoint_auth_method: method = usual, grant_types, response_types } = client;
-	if (!authenticationMethods.includes(method)) {
-		const methods = authenticationMethods.join(', ');
-		throw new InvalidClientMetadataError(`token_endpoint_auth_method must be one of ${methods}.`);
-	}
+	const { grant_types, response_types } = client;
 	assertIncludes('grant_types', grant_types, grantTypes[0]);
 	assertIncludes('response_types', response_types, responseType);
 	assertRedirectUris(client.redirect_uris);
-	return {
-		...client,
-		token_endpoint_auth_method: method,
-		grant_types: grantTypes,
-		response_types: [responseType],
-	};
+	return { ...client, grant_types: grantTypes, response_types: [responseType] };
 }

@@ -9,7 +9,6 @@ import type { OAuthServerProvider } from '@modelcontextprotocol/sdk/server/auth/
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import type {
 	OAuthClientInformationFull as Client,
-	OAuthTokenRevocationRequest,
 	OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Account } from '../accounts/accounts';
@@ -48,12 +47,8 @@ export class SignIn implements OAuthServerProvider {
 	private readonly clients = new Map<string, Client>();
 	private readonly requests = new Map<string, SignInRequest>();
 
-	/** @param accessSeconds lifetime of an access token */
-	constructor(
-		private readonly service: GenerationService,
-		accessSeconds: number,
-	) {
-		this.grants = new Grants(service.clock, service.apps, accessSeconds);
+	constructor(private readonly service: GenerationService) {
+		this.grants = new Grants(service.clock, service.apps);
 		this.clientsStore = {
 			getClient: this.clientOf,
 			registerClient: (registered) => {
@@ -96,8 +91,8 @@ export class SignIn implements OAuthServerProvider {
 		}
 		const { apps, clock } = this.service;
 		const app = apps.connect(client.client_id, titleOf(client), account, clock.now());
-		const { codeChallenge: challenge, redirectUri, redirectUriSent, resource } = params;
-		const order = { app, resource: resource.href, challenge, redirectUri, redirectUriSent };
+		const { codeChallenge: challenge, redirectUri, resource } = params;
+		const order = { app, resource: resource.href, challenge, redirectUri };
 		return returnTo(params, { code: this.grants.issueCode(order) });
 	}
 
@@ -112,7 +107,7 @@ export class SignIn implements OAuthServerProvider {
 		redirectUri?: string,
 	): Promise<OAuthTokens> {
 		const code = this.grants.code(clientId, text);
-		if (redirectUri === undefined ? code.redirectUriSent : redirectUri !== code.redirectUri) {
+		if (redirectUri !== undefined && redirectUri !== code.redirectUri) {
 			throw new InvalidGrantError('redirect_uri is not the one that the code was sent to.');
 		}
 		return this.grants.redeem(clientId, text);
@@ -137,9 +132,5 @@ export class SignIn implements OAuthServerProvider {
 			resource: new URL(resource),
 			extra: { app },
 		};
-	}
-
-	async revokeToken(client: Client, { token }: OAuthTokenRevocationRequest): Promise<void> {
-		this.grants.revoke(client.client_id, token);
 	}
 }

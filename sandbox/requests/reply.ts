@@ -49,12 +49,10 @@ function withoutAnswer(delivery: 'reset' | 'hang', happened: string): Reply {
 }
 
 function orderedError(action: Extract<FaultAction, { kind: 'error' }>): Reply {
-	const { code, message, param, retryAfter, retryAfterIn = 'header' } = action;
+	const { code, message, param, retryAfter } = action;
 	const { status, body } = errorAnswer(code, message, param);
-	const found = answer(action.status ?? status, body, `ordered ${code}`);
-	if (retryAfter === undefined) return found;
-	if (retryAfterIn === 'header') found.headers['retry-after'] = String(retryAfter);
-	else Object.assign(retryAfterIn === 'body' ? body : body.error, { retry_after: retryAfter });
+	const found = answer(status, body, `ordered ${code}`);
+	if (retryAfter !== undefined) found.headers['retry-after'] = String(retryAfter);
 	return found;
 }
 
@@ -89,14 +87,6 @@ function unreachable(reply: Reply): Reply {
 	return { ...reply, body };
 }
 
-function withoutUrl(reply: Reply): Reply {
-	if (typeof reply.body !== 'object') return reply;
-	const text = JSON.stringify(reply.body, (name, value: unknown) =>
-		name === 'url' ? null : value,
-	);
-	return { ...reply, body: JSON.parse(text) as unknown };
-}
-
 /**
  * Applies an ordered fault to a response. Without a fault, or with one for downloads or for the generation itself,
  * returns the response of `work`.
@@ -119,8 +109,6 @@ export function faulted(action: FaultAction | null, work: () => Reply): Reply {
 			return { ...work(), pace: paceOf(action) };
 		case 'unreachable':
 			return unreachable(work());
-		case 'withoutUrl':
-			return withoutUrl(work());
 		case 'redirect': {
 			const redirect = answer(action.status ?? 302, undefined, `to ${action.location}`);
 			redirect.headers = { location: action.location };

@@ -15,7 +15,7 @@ beforeAll(async () => {
 	proxy = await startTlsProxy();
 	stage = await Stage.open({
 		name: 'signed-files',
-		sandbox: { timeScale: 20, fetchInputs: { loopback: true, ca: proxyCertificate } },
+		sandbox: { timeScale: 20, fetchInputs: { ca: proxyCertificate } },
 		env: { WEBHOOK_URL: proxy.url },
 	});
 	proxy.passTo(stage.n8n.url.replace('localhost', '127.0.0.1'));

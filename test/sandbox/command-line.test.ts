@@ -1,4 +1,3 @@
-import { KeptBooksError } from '../../sandbox/books/kept-books';
 import { commandLine, explain, optionsFrom } from '../../sandbox/command-line';
 import type { Values } from '../../sandbox/command-line';
 
@@ -15,26 +14,21 @@ const read = (...args: string[]) =>
 
 it('have defaults', () => {
 	expect(read()).toMatchObject({
-		...{ port: 8787, storagePort: 8788, timeScale: 1, urlLifetimeSeconds: 3600 },
-		...{ accessTokenSeconds: 3600, seed: expect.any(Number), fetchInputs: undefined },
+		...{ port: 8787, storagePort: 8788, timeScale: 1 },
+		...{ seed: expect.any(Number), fetchInputs: undefined },
 	});
-	expect(read('--fetch-inputs').fetchInputs).toEqual({ loopback: undefined });
-	expect(read('--fetch-loopback').fetchInputs).toEqual({ loopback: true });
+	expect(read('--fetch-inputs').fetchInputs).toEqual({});
 });
 
 it.each([
 	['--seed', '', 'a number of at least 0'],
-	['--url-lifetime', 'Infinity', 'a number of at least 0'],
 	['--time-scale', '0', 'a number above 0'],
 	['--port', ' ', 'a whole number from 0 to 65535'],
-	['--keep-in', ' ', 'the name of a file'],
 ])('reject %s %j', (option, value, what) => {
 	expect(() => read(option, value)).toThrow(`It must be ${what}.`);
 });
 
 it('are named by the error about their value', () => {
-	const books = explain(new KeptBooksError('a cannot be used: EISDIR.'));
-	expect(books).toBe('a cannot be used: EISDIR. Choose another file with --keep-in.');
 	const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' });
 	expect(explain(taken)).toContain('--port and --storage-port');
 });

@@ -25,7 +25,6 @@ describe('a directive in a prompt', () => {
 		['[size: 900 GB]', { bytes: 100 * 1024 ** 3 }],
 		['[reject: forbidden]', { reject: { code: 'forbidden', times: Infinity } }],
 		['[reject:  forbidden  2 ]', { reject: { code: 'forbidden', times: 2 } }],
-		['[revise: a red boat ]', { revised: 'a red boat' }],
 		['[[seconds: 3] [seconds: 4]', { seconds: 3 }],
 		['[seconds: soon] [seconds: 4]', { seconds: 4 }],
 	])('is read: %s', (written, read) => {
@@ -41,7 +40,7 @@ describe('a directive in a prompt', () => {
 
 	it.each([
 		...['[failed]', '[fail', '[ fail]', '[end]', '[end: a/b]', '[outputs: 100]', '[seconds: -1]'],
-		...['[size: 5]', '[reject: a b]', '[refuse: a/b]', '[revise]', '[constructor]', '[]', '[:]'],
+		...['[size: 5]', '[reject: a b]', '[refuse: a/b]', '[constructor]', '[]', '[:]'],
 	])('that the sandbox does not know remains in the prompt: %s', (text) => {
 		expect(readDirectives(`A ${text}`)).toEqual({ plain: `A ${text}` });
 	});

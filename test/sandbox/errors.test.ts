@@ -105,23 +105,4 @@ describe('the message of a rejection (spec 7, 8.1)', () => {
 		sandbox.service.accounts.setCredits('main', 5);
 		expect(messageOf(sandbox.image())).toBe('Insufficient credits: 5 remaining, 8 required.');
 	});
-
-	it.each<[ErrorName, string]>([
-		['insufficient_credits', 'Insufficient credits: 7 remaining, 8 required.'],
-		['CONCURRENCY_LIMIT_REACHED', '10 generations are running and your plan allows 10 at a time.'],
-		['CONNECTION_LIMIT_REACHED', '493 of 500 credits used in the last 24 hours, this generation'],
-	])('has numbers that explain it, if it is ordered: %s', (code, message) => {
-		const sandbox = new VirtualSandbox();
-		const app = sandbox.connectApp();
-		const fault = { kind: 'error', code } as const;
-		sandbox.service.faults.order({ on: 'create', action: fault });
-		expect(messageOf(sandbox.image({}, app))).toContain(message);
-		expect(messageOf(sandbox.image({ prompt: `A boat [reject: ${code}]` }, app))).toContain(
-			message,
-		);
-		sandbox.service.faults.order({ on: 'any', action: fault });
-		expect(messageOf(sandbox.send('GET', '/v1/models'))).toMatch(/\d+ .*\d+/);
-		sandbox.service.faults.order({ on: 'any', action: { ...fault, message: 'Nothing left.' } });
-		expect(messageOf(sandbox.image())).toBe('Nothing left.');
-	});
 });

@@ -60,7 +60,6 @@ it.each([
 	['GET', '/authorize'],
 	['POST', '/token'],
 	['POST', '/register'],
-	['POST', '/revoke'],
 	['GET', '/.well-known/oauth-authorization-server'],
 	['GET', '/.well-known/oauth-protected-resource/mcp'],
 ])('%s %s accepts an app of any origin, but no foreign host name', async (method, path) => {

@@ -131,15 +131,6 @@ describe('the control interface over HTTP', () => {
 			expect.objectContaining({ name: 'main', balance: 99_999, running: 1 }),
 		);
 	});
-
-	it('refunds what has failed before it sets the credits of an account', async () => {
-		await createOverHttp(sandbox, { prompt: '[fail]' });
-		clock.pass(10);
-		const { data } = await post('accounts', { account: 'main', credits: 50 });
-		expect(data).toMatchObject({ balance: 50 });
-		expect(sandbox.books.totals.refunded).toBe(1);
-		expect(await get('accounts')).toContainEqual(expect.objectContaining({ balance: 50 }));
-	});
 });
 
 describe('closing', () => {

@@ -37,15 +37,4 @@ describe('the header Idempotency-Key', () => {
 		sandbox.service.occupy('main', 0);
 		expect(create(sandbox, 'a').status).toBe(200);
 	});
-
-	it('does not remove the first generation if a repeated request fails late', () => {
-		const sandbox = new VirtualSandbox({ honorsIdempotencyKeys: true });
-		create(sandbox, 'a');
-		sandbox.service.faults.order({ on: 'create', action: { kind: 'delay', ms: 1 } });
-		const repeated = create(sandbox, 'a');
-		sandbox.service.accounts.keyOf('main').state = 'revoked';
-		const request = { method: 'POST', path: '', headers: {} };
-		expect(sandbox.service.late(request, repeated).status).toBe(401);
-		expect(sandbox.service.books.totals).toMatchObject({ created: 1, charged: 8 });
-	});
 });

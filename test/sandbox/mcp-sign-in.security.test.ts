@@ -183,16 +183,6 @@ describe('a token', () => {
 		expect(await mcpStatus(app.given?.access_token ?? '')).toBe(401);
 	});
 
-	it('can only be refreshed for its own app and resource', async () => {
-		await (await app.signIn()).close();
-		const token = { grant_type: 'refresh_token', refresh_token: app.given?.refresh_token ?? '' };
-		const other = { ...token, resource: 'https://other.example/mcp' };
-		expect(await app.tokenRequest(other)).toMatchObject({ error: 'invalid_target' });
-		const thief = new App(sandbox);
-		await thief.ask();
-		expect(await thief.tokenRequest(token)).toMatchObject({ error: 'invalid_grant' });
-	});
-
 	it('is never logged, and neither is a code or a state', async () => {
 		log.length = 0;
 		const text = await code();

@@ -21,11 +21,6 @@ async function read(path: string, config?: AxiosRequestConfig) {
 	return { status, headers, body: data };
 }
 
-async function steer(order: object): Promise<void> {
-	const { status } = await read('/_sandbox/apps', { method: 'POST', data: order });
-	expect(status).toBe(200);
-}
-
 describe('an app that has not signed in', () => {
 	it('asks the user about the app, the account, and the permissions', async () => {
 		const app = new App(sandbox, 'An <b>app</b>');
@@ -51,21 +46,6 @@ describe('an app that has not signed in', () => {
 		const back = await answerQuestion(question, 'allow');
 		expect(back.href.startsWith(address)).toBe(true);
 	});
-
-	it.each<Record<string, string>>([{ account: 'constructor' }, { answer: 'perhaps' }])(
-		'lets the user answer again after a 400 for %j',
-		async (fields) => {
-			const question = await new App(sandbox).ask();
-			const { data: html } = await openPage(question);
-			const refused = await press(question, html, 'allow', fields);
-			expect([refused.status, refused.headers.location]).toEqual([400, undefined]);
-			expect(sandbox.service.apps.all()).toEqual([]);
-			const [, next] = /href="(\/sign-in\?[^"]+)"/.exec(String(refused.data)) ?? [];
-			const again = await openPage(new URL(next ?? '', question));
-			const sent = await press(question, again.data, 'allow', { account: 'main' });
-			expect(sent.status).toBe(303);
-		},
-	);
 
 	it('receives an error if the user denies access', async () => {
 		const back = await answerQuestion(await new App(sandbox).ask(), 'deny');
@@ -113,7 +93,7 @@ describe('an app that has signed in', () => {
 		expect((await callTool(client, 'get_balance')).failed).toBe(false);
 		expect(app.given?.access_token).not.toBe(before?.access_token);
 
-		await steer({ app: app.connected.name, expireTokens: true });
+		sandbox.signIn.grants.expire(app.connected);
 		expect((await callTool(client, 'get_balance')).failed).toBe(false);
 		await client.close();
 	});
@@ -163,20 +143,6 @@ describe('the page "API / MCP Access"', () => {
 		await expect(callTool(client, 'get_balance')).rejects.toThrow();
 		const headers = { authorization: `Bearer ${app.given?.access_token}` };
 		expect((await read('/mcp', { method: 'POST', headers })).status).toBe(401);
-		await client.close();
-	});
-
-	it('has the same actions in the control interface', async () => {
-		const app = new App(sandbox, 'n8n');
-		const client = await app.signIn();
-		await callTool(client, 'create_generation', boat);
-		await steer({ app: 'app-1', paused: true, dailyLimit: 20 });
-		const entry = { name: 'app-1', title: 'n8n', account: 'main', usedInDay: 8 };
-		expect((await read('/_sandbox/apps')).body).toMatchObject([
-			{ ...entry, paused: true, dailyLimit: 20 },
-		]);
-		await steer({ app: 'app-1', paused: false, disconnect: true });
-		expect((await read('/_sandbox/apps')).body).toEqual([]);
 		await client.close();
 	});
 });

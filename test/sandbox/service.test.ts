@@ -59,15 +59,6 @@ describe('a generation', () => {
 		expect(sandbox.service.books.totals).toMatchObject({ failed: 1, charged: 8, refunded: 8 });
 	});
 
-	it('can have a revised prompt, which it returns once it is completed', () => {
-		const sandbox = new VirtualSandbox();
-		const { id } = sandbox.created({ prompt: 'A cat [revise: A better cat]' });
-		const told = () => sandbox.look(id).data[0].revised_prompt;
-		expect(told()).toBeNull();
-		sandbox.clock.pass(10);
-		expect(told()).toBe('A better cat');
-	});
-
 	it('takes the time given by its prompt, an order, or the options', () => {
 		const sandbox = new VirtualSandbox({ timeScale: 2 });
 		sandbox.service.faults.order({ on: 'create', action: { kind: 'seconds', seconds: 40 } });

@@ -14,7 +14,7 @@ import { finishedOverHttp, lookOverHttp, send } from './over-http';
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ generationSeconds: 0, fetchInputs: { loopback: true } });
+	sandbox = await startSandbox({ generationSeconds: 0, fetchInputs: {} });
 });
 afterAll(() => sandbox.close());
 

@@ -113,7 +113,7 @@ async function openSandbox(options: StartOptions): Promise<Sandbox> {
 			timeScale: options.timeScale,
 			seed: Date.now() % 2 ** 31,
 			keepIn: join(options.data, booksFile),
-			fetchInputs: { loopback: true, ca: proxyCertificate },
+			fetchInputs: { ca: proxyCertificate },
 			log: (line) => log.write(`${line}\n`),
 		});
 		keepSandboxPort(options.data, sandbox.url);
