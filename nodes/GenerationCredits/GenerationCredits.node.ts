@@ -11,8 +11,6 @@ import { entriesOf, formOf, readForm } from '../shared/form/form';
 import { testCredential } from '../shared/http/credential-test';
 import { stepIn, type Step } from '../shared/step';
 import { runLookups, type Lookups } from '../shared/run/lookup';
-import { creditsHint } from '../shared/output/report';
-import { failureOf } from '../shared/output/results';
 import { creditsFields } from './fields';
 
 const entries = entriesOf(creditsFields);
@@ -42,12 +40,9 @@ export class GenerationCredits implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const step = stepIn(this);
-		const output = await runLookups(step, async (lookups, itemIndex) => [
+		return await runLookups(step, async (lookups, itemIndex) => [
 			await readCredits(step, lookups, itemIndex),
 		]);
-		// A failed item may contain an unrelated `balance` field from its input.
-		creditsHint(step, output[0].find((item) => !failureOf(item))?.json.balance);
-		return output;
 	}
 }
 

@@ -1,7 +1,6 @@
 import { modelField } from '../shared/form/fields';
 import type { Field } from '../shared/form/form';
 
-/** The node's parameters, in the order in which the form shows them. */
 export const modelsFields: Field[] = [
 	{
 		displayName: 'Operation',

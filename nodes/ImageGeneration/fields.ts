@@ -20,7 +20,6 @@ import {
 } from '../shared/form/run-options';
 import { fetchableUrl } from '../shared/form/urls';
 
-/** The node's description for an agent. */
 export const AS_TOOL =
 	'Create an image from a text prompt, optionally with reference images. Each call is charged. Returns the ID, the status and the URL of the image, which is valid for one hour. If timed_out is true, the image is not ready yet: call Wait for Completion with the ID, and do not create it again.';
 
@@ -44,7 +43,6 @@ const legacyInputImages: Field = {
 	displayOptions: { show: { inputImages: [{ _cnd: { exists: true } }] } },
 };
 
-/** The node's parameters, in the order in which the form shows them. */
 export const imageFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchImageModels', 'aurora-image-1'),

@@ -7,12 +7,7 @@ import type { Step } from '../shared/step';
 
 const entries = entriesOf(imageFields);
 
-/**
- * Reads and validates one item's parameters (spec 4.1).
- *
- * @returns for each output its creating request, its run settings and its download
- * @throws InvalidInputError
- */
+/** Reads and validates one item's parameters (spec 4.1). Throws InvalidInputError. */
 export async function planImage(step: Step, itemIndex: number): Promise<Plan[]> {
 	const values = readForm(step, itemIndex, entries);
 	return creationPlans(step, itemIndex, values, {

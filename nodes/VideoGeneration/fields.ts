@@ -20,14 +20,12 @@ import {
 } from '../shared/form/run-options';
 import { webUrl } from '../shared/form/urls';
 
-/** The node's description for an agent. */
 export const AS_TOOL =
 	'Create a short video from a text prompt or an input image. Each call is charged. Returns within a minute the ID, the status and the URL of the video, which is valid for one hour. Videos take minutes. If timed_out is true, the video is not ready yet: call Wait for Completion with the ID, and do not create it again.';
 
 /** Default timeout in seconds. */
 export const VIDEO_TIMEOUT = 1800;
 
-/** The node's parameters, in the order in which the form shows them. */
 export const videoFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	modelField('searchVideoModels', 'aurora-motion-1'),

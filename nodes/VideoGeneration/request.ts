@@ -9,12 +9,7 @@ import type { Step } from '../shared/step';
 
 const entries = entriesOf(videoFields);
 
-/**
- * Reads and validates one item's parameters (spec 4.2).
- *
- * @returns for each output its creating request, its run settings and its download
- * @throws InvalidInputError
- */
+/** Reads and validates one item's parameters (spec 4.2). Throws InvalidInputError. */
 export async function planVideo(step: Step, itemIndex: number): Promise<Plan[]> {
 	const values = readForm(step, itemIndex, entries);
 	const isFile = values.imageSource === 'binary';

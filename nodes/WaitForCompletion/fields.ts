@@ -10,14 +10,12 @@ import {
 import type { Field } from '../shared/form/form';
 import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
 
-/** The node's description for an agent. */
 export const AS_TOOL =
 	'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge. If timed_out is true, it is still running: call this again.';
 
 /** Default timeout in seconds. */
 export const WAIT_TIMEOUT = 1800;
 
-/** Explains the other executions that appear during a suspended wait. */
 const suspendNotice: Field = {
 	displayName:
 		'While this execution sleeps, helper workflows check the generations. They appear as executions of their own and end by themselves. To end the wait, stop this execution. Mode is read from the first item.',

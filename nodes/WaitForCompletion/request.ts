@@ -1,6 +1,6 @@
 import { looksLikeId } from '../../client/api/error-table';
 import { GenerationError } from '../../client/api/errors';
-import { asRecord, NOTHING_KNOWN } from '../../client/api/generation';
+import { asRecord } from '../../client/api/generation';
 import { generationId, InvalidInputError } from '../shared/form/checks';
 import { entriesOf, readForm, valueAt, valueOfStep, type Entry } from '../shared/form/form';
 import { downloadTarget, waitingOf, type Settings } from '../shared/form/parameters';
@@ -28,71 +28,41 @@ const MAY_BE_CHARGED = new Set([
  * @throws GenerationError the error of an earlier node, if the item carries one and no id
  */
 export function planWait(step: Step, itemIndex: number): Plan[] {
-	const id = validId(step, itemIndex);
-	const earlier = errorOfInput(step, itemIndex);
-	if (earlier !== null && !hasGeneration(step, itemIndex, id)) throw withoutId(earlier);
-	try {
-		return [validPlan(step, itemIndex)];
-	} catch (error) {
-		throw withId(error, id);
-	}
-}
-
-/** Adds the generation to an error of its item. */
-function withId(error: unknown, id: string | null): unknown {
-	return id !== null && error instanceof GenerationError
-		? error.with({ generation: { id } })
-		: error;
-}
-
-/** The generation ID of an item; `null` if it is not valid. */
-function validId(step: Step, itemIndex: number): string | null {
-	try {
-		return idOf(step, itemIndex, valueAt(step, itemIndex, entryOf('generationId')));
-	} catch {
-		return null;
-	}
-}
-
-/**
- * The generation ID of an item. An empty field takes it from the item: one of a node with Include Other Input Fields, a
- * row of the data table, or the output of any other node. The `id` of the first two may be a number of their own.
- */
-function idOf(step: Step, itemIndex: number, given: unknown): string {
-	if (given !== null) return given as string;
-	const label = 'Generation ID';
-	const found = idIn(asRecord(step.items[itemIndex].json));
-	if (found !== undefined) return generationId(label, found);
-	throw new InvalidInputError(
-		'This item has no generation ID',
-		`${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
-	);
-}
-
-function idIn({ generation, generation_id, id }: Record<string, unknown>): unknown {
-	const ids = [asRecord(generation).id, generation_id, id];
-	return ids.find((each) => String(each ?? '').trim() !== '');
-}
-
-function validPlan(step: Step, itemIndex: number): Plan {
-	const values = readForm(step, itemIndex, entries);
-	const id = idOf(step, itemIndex, values.generationId);
+	// Some nodes return an item with a file only.
 	const item = asRecord(step.items[itemIndex].json);
-	return {
-		job: {
-			kind: 'collect',
-			itemIndex,
-			id,
-			wait: values.mode !== 'check',
-			...waitingOf(step, values as Settings, WAIT_TIMEOUT),
-		},
-		download: downloadTarget(values as Settings),
-		...(String(idIn(item)).trim() === id && { prompt: item.prompt }),
-	};
+	const id = idOf(step, itemIndex, item);
+	try {
+		const values = readForm(step, itemIndex, entries);
+		const wait = values.mode !== 'check';
+		const waiting = waitingOf(step, values as Settings, WAIT_TIMEOUT);
+		return [
+			{
+				job: { kind: 'collect', itemIndex, id, wait, ...waiting },
+				download: downloadTarget(step, values as Settings),
+				...(String(idIn(item)).trim() === id && { prompt: item.prompt }),
+			},
+		];
+	} catch (error) {
+		throw error instanceof GenerationError ? error.with({ generation: { id } }) : error;
+	}
 }
 
-/** Builds the error of an item that failed in an earlier node, before it had an ID. */
-function withoutId({ error: title, error_code: code }: InputError): GenerationError {
+/** The generation ID of an item. An item that failed in an earlier node, before it had one, throws that error. */
+function idOf(step: Step, itemIndex: number, item: Record<string, unknown>): string {
+	const { error: title, error_code: code } = item;
+	const earlier =
+		typeof title === 'string' && typeof code === 'string' ? withoutId(title, code) : null;
+	try {
+		const id = (valueAt(step, itemIndex, entryOf('generationId')) ?? idFrom(item)) as string;
+		// Otherwise it may be an ID of the item's own, such as the number of a row.
+		if (earlier === null || looksLikeId(id)) return id;
+	} catch (error) {
+		throw earlier ?? error;
+	}
+	throw earlier;
+}
+
+function withoutId(title: string, code: string): GenerationError {
 	return new GenerationError({
 		title,
 		description:
@@ -102,33 +72,20 @@ function withoutId({ error: title, error_code: code }: InputError): GenerationEr
 	});
 }
 
-interface InputError {
-	error: string;
-	error_code: string;
+function idFrom(item: Record<string, unknown>): string {
+	const label = 'Generation ID';
+	const found = idIn(item);
+	if (found !== undefined) return generationId(label, found);
+	throw new InvalidInputError(
+		'This item has no generation ID',
+		`${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
+	);
 }
 
-/** The error of an earlier node that continued on error; `null` if the item carries none. */
-function errorOfInput(step: Step, itemIndex: number): InputError | null {
-	// Some nodes return an item with a file only.
-	const { error, error_code } = asRecord(step.items[itemIndex].json);
-	return typeof error === 'string' && typeof error_code === 'string' ? { error, error_code } : null;
-}
-
-/**
- * False for a failed item without a generation: it has no ID, or only one of its own, such as the number of a row. A UUID of
- * its own cannot be told from that of a generation.
- */
-function hasGeneration(step: Step, itemIndex: number, id: string | null): boolean {
-	if (id === null) return false;
-	// An earlier node with Include Other Input Fields has put its generation into a field.
-	const { json } = step.items[itemIndex];
-	const generations = Object.values(asRecord(json)).map(asRecord).filter(isGeneration);
-	if (generations.length > 0) return generations.some((generation) => generation.id === id);
-	return isGeneration(asRecord(json)) || looksLikeId(id);
-}
-
-function isGeneration(value: Record<string, unknown>): boolean {
-	return Object.keys(NOTHING_KNOWN).every((name) => name in value);
+/** The ID in an item with Include Other Input Fields, in a row of the data table, or in the output of any other node. */
+function idIn({ generation, generation_id, id }: Record<string, unknown>): unknown {
+	const ids = [asRecord(generation).id, generation_id, id];
+	return ids.find((each) => String(each ?? '').trim() !== '');
 }
 
 /** How the step waits. Never throws. */

@@ -29,16 +29,6 @@ describe('Additional Body Fields', () => {
 		);
 	});
 
-	it.each([...['Number($json.mistyped)', '$json.prompt.trim', '() => 1']])(
-		'that JSON cannot express are refused before anything is sent: %s',
-		async (value) => {
-			const options = { additionalFields: `={{ ({ a: { b: ${value} } }) }}` };
-			const run = await stage.run('imageGeneration', { options }, { items: prompts('a boat') });
-			expect(run.error?.message).toContain('Additional Body Fields (JSON): b is undefined');
-			expect(stage.bodies).toEqual([]);
-		},
-	);
-
 	it.each<[string, unknown]>([
 		['{"parameters": "fast"}', 'fast'],
 		['{"parameters": ["fast", "small"]}', ['fast', 'small']],

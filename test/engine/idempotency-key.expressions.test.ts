@@ -12,9 +12,7 @@ describe('an idempotency key whose expression has no value', () => {
 		'={{ `order_${$json.mistyped}` }}',
 		'={{ `${$json.mistyped}-2026` }}',
 		"={{ 'order-' + Number($json.key) }}",
-		"={{ [$json.mistyped, $json.missing].join('-') }}",
 		"={{ 'order-' + new Date('no date') }}",
-		"={{ DateTime.fromISO('no date').toISO() + '-order' }}",
 		"={{ 'order-' + new Map() }}",
 		"={{ 'order-' + $json.key.trim }}",
 		'=order-{{ $json.key.trim }}',
@@ -42,16 +40,6 @@ describe('an idempotency key whose expression has no value', () => {
 			]);
 		}
 		expect(stage.arrived).toBe(0);
-	});
-
-	it.each([
-		'={{ "undefinedly-" + $json.key }}',
-		'={{ "Nullarbor " + $json.key }}',
-		'={{ "日本-" + $json.key }}',
-		'=annulled-{{ $json.key }}',
-	])('is not confused with a text that only looks similar: %s', async (key) => {
-		expect((await withKey(key)).status).toBe('success');
-		expect(stage.bodies).toHaveLength(2);
 	});
 
 	it('may be written by the user as fixed text', async () => {
@@ -183,11 +171,6 @@ describe('an idempotency key whose expression has no value', () => {
 		expect(run.error).toBeUndefined();
 		expect(run.status).toBe('success');
 	});
-
-	it('may be punctuation only if that is the data itself', async () => {
-		const run = await execute(items(['???', 'a boat']), keyed);
-		expect(run.status).toBe('success');
-	});
 });
 
 describe('an idempotency key with accents', () => {
@@ -202,16 +185,4 @@ describe('an idempotency key with accents', () => {
 		expect(later.output('Step')[0].json.id).toBe(run.output('Step')[0].json.id);
 		expect(rows().map(({ key }) => key)).toEqual([composed]);
 	});
-
-	it.each([1, 2])(
-		'finds a row that an older release has written with the other encoding, as one of %d items',
-		async (count) => {
-			const run = await execute(items([composed, 'a boat'], ['b', 'a ship']));
-			rows()[0].key = decomposed;
-			const later = await execute(items([composed, 'a boat'], ['b', 'a ship']).slice(0, count));
-			expect(later.output('Step')[0].json.id).toBe(run.output('Step')[0].json.id);
-			expect(stage.bodies).toHaveLength(2);
-			expect(rows()).toHaveLength(2);
-		},
-	);
 });

@@ -1,19 +1,17 @@
 import { FreshValue } from '../../../client/api/fresh-value';
-import { InvalidInputError, isObject, toPlainValue, undefinedExpression } from './checks';
-
-type Fields = Record<string, unknown>;
+import { InvalidInputError, isObject, toPlainValue } from './checks';
+import type { Values } from './form';
 
 const FIELD = 'Additional Body Fields';
-/** Top-level fields that only the form sets. */
-const RESERVED = new Set(['model', 'prompt', 'inputs']);
+
+/** Fields that only the form sets. With `n`, the service would charge several outputs, and only the first is returned. */
+const RESERVED = ['model', 'prompt', 'inputs', 'n'];
 
 /**
- * Returns the additional fields of a request.
- *
- * @param value a JSON object, as text or parsed
- * @throws InvalidInputError if it is no JSON object, contains `undefined`, or sets a field that only the form may set
+ * Returns the additional fields of a request. `value`: a JSON object, as text or parsed. Throws InvalidInputError if it
+ * is no JSON object, contains `undefined`, or sets a field that only the form may set.
  */
-export function additionalFields(field: string, value: unknown): Fields {
+export function additionalFields(field: string, value: unknown): Values {
 	const added = typeof value === 'string' ? readJson(value) : plainJson(field, value);
 	if (!isObject(added)) {
 		throw new InvalidInputError(
@@ -21,18 +19,11 @@ export function additionalFields(field: string, value: unknown): Fields {
 			'Enter an object, such as {"style": "watercolor"}. In an expression, check that all quotes and braces are closed.',
 		);
 	}
-	// Several outputs of one generation would be charged, and only the first of them returned.
-	if ('n' in added) {
-		throw new InvalidInputError(
-			`${FIELD} cannot set "n"`,
-			'Only the first output of a generation is returned. Use Number of Images or Number of Videos instead, and remove it from Additional Body Fields.',
-		);
-	}
-	const reserved = Object.keys(added).find((name) => RESERVED.has(name));
+	const reserved = RESERVED.find((name) => name in added);
 	if (reserved === undefined) return added;
 	throw new InvalidInputError(
 		`${FIELD} cannot set "${reserved}"`,
-		'Use the field of the form for it, and remove it from Additional Body Fields.',
+		`Remove it from Additional Body Fields, and use ${reserved === 'n' ? 'Number of Images or Number of Videos' : 'the field of the form'} instead.`,
 	);
 }
 
@@ -44,39 +35,31 @@ function readJson(text: string): unknown {
 	}
 }
 
-/** Returns the value of an expression as JSON, which has no `undefined`, NaN or functions. */
+/** Returns the value of an expression as JSON, which would leave out what is undefined. */
 function plainJson(field: string, value: unknown): unknown {
-	const text = JSON.stringify(value, (name, part: unknown) => {
-		const isMissing = part === undefined || typeof part === 'function';
-		if (typeof part === 'string') return toPlainValue(field, part);
-		if (!isMissing && (typeof part !== 'number' || Number.isFinite(part))) return part;
-		throw undefinedExpression(name === '' ? field : `${field}: ${name}`);
-	});
+	const text = JSON.stringify(value, (name, part: unknown) =>
+		isObject(part) || Array.isArray(part)
+			? part
+			: toPlainValue(name === '' ? field : `${field}: ${name}`, part),
+	);
 	return JSON.parse(text);
 }
 
 /**
- * Returns a request body with additional fields. Nested objects are merged.
- *
- * @param body the body that the form describes
- * @throws InvalidInputError if they set a field that the form sets too
+ * Returns a request body with additional fields. Nested objects are merged. Throws InvalidInputError if they set a field
+ * that the form sets too.
  */
-export function withAdditionalFields(body: object, added: Fields): object {
-	return merged('', body as Fields, added);
-}
-
-function merged(path: string, own: Fields, added: Fields): Fields {
+export function withAdditionalFields(own: Values, added: Values, path = ''): Values {
 	const both = Object.entries(added).map(([name, value]) => {
-		const here = `${path}${name}`;
 		if (!Object.hasOwn(own, name)) return [name, value];
 		const existing = own[name];
 		if (isObject(existing) && !(existing instanceof FreshValue) && isObject(value)) {
-			return [name, merged(`${here}.`, existing, value)];
+			return [name, withAdditionalFields(existing, value, `${path}${name}.`)];
 		}
 		throw new InvalidInputError(
-			`${FIELD} sets "${here}", which another field of the form sets too`,
+			`${FIELD} sets "${path}${name}", which another field of the form sets too`,
 			'Clear that field of the form, or remove it from Additional Body Fields.',
 		);
 	});
-	return { ...own, ...(Object.fromEntries(both) as Fields) };
+	return { ...own, ...(Object.fromEntries(both) as Values) };
 }

@@ -1,11 +1,11 @@
 import { jsonStringify } from 'n8n-workflow';
 
-import { GenerationError } from '../../../client/api/errors';
+import { GenerationError, inTitle } from '../../../client/api/errors';
 import { truncate } from '../../../client/text';
 
 /**
- * Checks of user input, made before anything is sent or charged. Each returns the value in the form in which it is
- * sent. Each throws `InvalidInputError` with the field's name in it. The functions that build these errors are here, too.
+ * Checks of user input, before anything is sent or charged. Each returns the value as it is sent, or throws
+ * `InvalidInputError` with the field's name in it.
  */
 
 /** Invalid input, found before anything was sent or charged. */
@@ -22,25 +22,12 @@ export class InvalidInputError extends GenerationError {
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
 const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
-/**
- * Builds the error for an expression that is undefined: its path is mistyped, or the item lacks the field.
- *
- * @param field its display name
- * @param required true if the field may not be empty
- */
+/** The error for an expression that is undefined: its path is mistyped, or the item lacks the field. */
 export function undefinedExpression(field: string, required = false): InvalidInputError {
 	const empty = ` To leave ${field} empty for some items, return an empty string, such as {{ $json.name ?? '' }}.`;
 	return new InvalidInputError(
 		`The expression in ${field} is undefined for this item`,
 		`Check the names in the expression.${required ? '' : empty}`,
-	);
-}
-
-/** Builds the error for a text that contains an expression whose value is `undefined` or `NaN`. */
-export function undefinedPart(field: string, expression: string): InvalidInputError {
-	return new InvalidInputError(
-		`A part of ${field} has no value for this item: ${truncate(expression)}`,
-		"Check the names in the expression. If some items do not have this value, write it as {{ $json.name ?? '' }}.",
 	);
 }
 
@@ -51,11 +38,7 @@ function notText(field: string, returned: unknown): InvalidInputError {
 	);
 }
 
-/**
- * Builds the error for a value that is not allowed.
- *
- * @param expected the end of "… must be"
- */
+/** The error for a value that is not allowed. `expected` is the end of "… must be". */
 export function invalid(
 	field: string,
 	expected: string,
@@ -64,6 +47,12 @@ export function invalid(
 ) {
 	const shown = truncate(String(value), 80);
 	return new InvalidInputError(`${field} must be ${expected}, not "${shown}"`, advice);
+}
+
+/** The error for input that n8n could not read. Its title has n8n's reason, if that is short. */
+export function unreadInput(title: string, cause: unknown, advice: string): InvalidInputError {
+	const reason = cause instanceof Error ? inTitle(cause.message) : null;
+	return new InvalidInputError(reason === null ? title : `${title}: ${reason}`, advice);
 }
 
 /** What JavaScript makes of an object or a function within a text. */
@@ -88,40 +77,10 @@ export function toPlainValue(field: string, value: unknown): unknown {
 	return value;
 }
 
-/** Identifies an n8n expression by its content, because some models give braces in prompts a meaning. */
-const N8N_EXPRESSION =
-	/\$(json|input|node|item|itemIndex|binary|vars|env|execution|workflow|prevNode|parameter|runIndex|today|now|fromAI)\b|\$\(\s*["'`]|\bDateTime\./;
-/** Texts with more characters than this are not searched for expressions: users do not write them by hand. */
-const MAX_WRITTEN = 50_000;
-
-/**
- * Rejects an n8n expression in a fixed text, which would be sent without being evaluated.
- *
- * @param written parameter values before evaluation, alone or in lists and groups
- */
-export function requireEvaluated(field: string, written: unknown): void {
-	if (typeof written === 'object' && written !== null) {
-		Object.values(written).forEach((part) => requireEvaluated(field, part));
-	}
-	// A text that begins with an equals sign is evaluated.
-	if (typeof written !== 'string' || written.startsWith('=')) return;
-	if (written.length > MAX_WRITTEN) return;
-	const braced = written.match(/\{\{[^{}]*\}\}/g) ?? [];
-	const expression = braced.find((text) => N8N_EXPRESSION.test(text));
-	if (expression === undefined) return;
-	throw new InvalidInputError(
-		`${field} contains an expression that was not evaluated: ${truncate(expression)}`,
-		'Switch the field from Fixed to Expression. In the JSON of a workflow, start the text with an equals sign.',
-	);
-}
-
 /** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
-export function toText(
-	value: object,
-	replacer?: (name: string, value: unknown) => unknown,
-): string {
+export function toText(value: object): string {
 	try {
-		return JSON.stringify(value, replacer);
+		return JSON.stringify(value);
 	} catch {
 		return jsonStringify(value, { replaceCircularRefs: true });
 	}
@@ -157,16 +116,6 @@ export function size(field: string, value: unknown): string {
 /** An aspect ratio, as `<width>:<height>` (spec 4.1). */
 export function aspectRatio(field: string, value: unknown): string {
 	return matching(field, value, /^[1-9]\d*:[1-9]\d*$/, 'a ratio of whole numbers such as 16:9');
-}
-
-/** The table shows a key scope in a column, and a longer text is no name. */
-const LONGEST_SCOPE = 100;
-
-/** A name that idempotency keys belong to. */
-export function scopeName(field: string, value: unknown): string {
-	const name = normalizedText(field, value);
-	if (name.length <= LONGEST_SCOPE) return name;
-	throw invalid(field, `at most ${LONGEST_SCOPE} characters long`, name);
 }
 
 /** A text that is compared with others: characters with accents have several encodings. */
@@ -205,12 +154,8 @@ export function number(field: string, value: unknown): number {
 
 /** A number above 0. */
 export function positive(field: string, value: unknown): number {
-	return checkedNumber(
-		field,
-		value,
-		'a number above 0',
-		(read) => Number.isFinite(read) && read > 0,
-	);
+	const isAbove0 = (read: number) => Number.isFinite(read) && read > 0;
+	return checkedNumber(field, value, 'a number above 0', isAbove0);
 }
 
 /** Length of a video in seconds; `null` for 0, which lets the model decide. Its maximum varies by model (spec 8). */
@@ -238,17 +183,11 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	throw invalid(field, `one of ${allowed.join(', ')}`, value);
 }
 
-/** Maximum length of an ID; real ones are UUIDs (spec 2.1). A server's error for a longer URL looks like a wrong Base URL. */
-const LONGEST_ID = 500;
-
-/**
- * The id of a generation. It becomes part of a path, where `.` and `..` would change the address. Other characters
- * are escaped later.
- */
+/** The id of a generation, at most 500 characters. It becomes part of a path, where `.` and `..` would change the address. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	// A lone surrogate cannot be part of a URL.
-	if (id.length <= LONGEST_ID && !/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
+	if (id.length <= 500 && !/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
 	const advice = 'Use the ID from the output of Image Generation or Video Generation.';
 	throw invalid(field, 'the ID of a generation', id, advice);
 }
@@ -256,13 +195,13 @@ export function generationId(field: string, value: unknown): string {
 /** A base64 data URI of at most 4.5 MB decoded, returned without line breaks. */
 export function dataUri(field: string, value: unknown): string {
 	const uri = requiredText(field, value).replace(/\s/g, '');
-	const start = uri.indexOf(',') + 1;
-	if (!/^data:[\w.+-]+\/[^,]+;base64,$/i.test(uri.slice(0, start)) || start === uri.length) {
+	const [, data] = /^data:[\w.+-]+\/[^,]+;base64,(.+)$/i.exec(uri) ?? [];
+	if (data === undefined) {
 		const advice = 'For a file of an earlier step, choose the source Binary Field.';
 		throw invalid(field, 'a data URI such as data:image/png;base64,iVBORw0…', uri, advice);
 	}
-	inlineSize(field, Buffer.byteLength(uri.slice(start), 'base64'));
-	return uri.padEnd(start + Math.ceil((uri.length - start) / 4) * 4, '=');
+	inlineSize(field, Buffer.byteLength(data, 'base64'));
+	return uri;
 }
 
 /** True if a file of this size cannot be sent inline (spec 8). */

@@ -1,12 +1,12 @@
 import { digest } from '../../../client/orders/table';
 import { numbered } from '../../../client/jobs/job';
-import type { CreateRequest } from '../../../client/api/client';
 import type { GenerationType } from '../../../client/api/generation';
 import { runsAsTool } from '../execution';
 import { withAdditionalFields } from './additional-fields';
 import { integer, isObject, toText } from './checks';
-import type { Entry, Values } from './form';
-import { downloadTarget, recipeOf, requireKeyValues, waitingOf, type Settings } from './parameters';
+import { requireKeyValues } from './expressions';
+import { writtenAt, type Entry, type Values } from './form';
+import { downloadTarget, waitingOf, type Settings } from './parameters';
 import type { Plan } from './plan-items';
 import type { Inputs } from './reference-inputs';
 import { requireKeyScope } from './step-options';
@@ -14,10 +14,8 @@ import type { Step } from '../step';
 
 /** What the creating nodes share. All functions throw `InvalidInputError`. */
 
-/** What a creating node requests for an item. */
 interface Draft {
 	type: GenerationType;
-	/** The fields of its form. */
 	entries: Entry[];
 	/** Paths of fields that are sent in another way than by their own values. */
 	alsoSent: string[];
@@ -28,11 +26,10 @@ interface Draft {
 	inputs?: Inputs;
 }
 
-/**
- * Builds the plans of an item, one for each output.
- *
- * @param values of the form
- */
+/** How many characters of the digest a key gets. Never changed: keys are stored. */
+const DIGEST_IN_KEY = 16;
+
+/** Builds the plans of an item, one for each output, from the values of its form. */
 export function creationPlans(
 	step: Step,
 	itemIndex: number,
@@ -50,17 +47,28 @@ export function creationPlans(
 		'options.additionalFields': Object.keys(added).length > 0 ? added : null,
 	});
 	const { idempotencyKey: key, newOnChange, keyScope, numberOfOutputs, fallbackModels } = settings;
-	if (key !== null) requireKeyValues(step, itemIndex, key);
+	const writtenKey = writtenAt(step, 'options.idempotencyKey');
+	if (key !== null) requireKeyValues(step, itemIndex, writtenKey, key);
 	if (key !== null) requireKeyScope(step, keyScope);
-	const idempotencyKey = key !== null && newOnChange ? keyOfRequest(key, asked) : key;
+	const idempotencyKey =
+		key !== null && newOnChange ? `${key} ${asked.slice(0, DIGEST_IN_KEY)}` : key;
+	// An expression may have another value in every attempt of the step, so the unevaluated parameters identify an item.
 	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
 	const wait = settings.waitForCompletion ?? true;
+	const { json } = step.items[itemIndex];
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
 		// n8n may evaluate parallel calls of an agent with the arguments of the first one.
-		digest: runsAsTool(step) ? digest(toText([asked, step.items[itemIndex].json])) : asked,
-		recipe: () => recipeOf(step, itemIndex, paths),
+		digest: runsAsTool(step) ? digest(toText([asked, json])) : asked,
+		recipe: () => ({
+			request: toText([
+				step.node.type,
+				...paths.map((path) => [path, writtenAt(step, path)]),
+				json,
+			]),
+			idempotencyKey: toText([writtenKey, json]),
+		}),
 		wait,
 		onUncertainCharge: settings.onUncertainCharge ?? 'error',
 		retriesOnFailure: settings.retriesOnFailure ?? 0,
@@ -74,13 +82,14 @@ export function creationPlans(
 				kind: 'create',
 				outputIndex,
 				draft,
-				request: async () => await withInputs(draft, inputs),
+				request: async () => {
+					const loaded = (await inputs?.load()) ?? [];
+					return loaded.length > 0 ? { ...draft, body: { ...draft.body, inputs: loaded } } : draft;
+				},
 				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
 				...shared,
 			},
-			keyIsEmpty:
-				'idempotencyKey' in ((step.node.parameters.options as Values) ?? {}) && key === null,
-			download: wait ? downloadTarget(settings) : null,
+			download: wait ? downloadTarget(step, settings) : null,
 		};
 	});
 }
@@ -99,19 +108,6 @@ function bodyOf(sent: Entry[], values: Values): Values {
 
 function isEmpty(value: unknown): boolean {
 	return (value ?? null) === null || (Array.isArray(value) && value.length === 0);
-}
-
-async function withInputs(draft: CreateRequest, given?: Inputs): Promise<CreateRequest> {
-	const inputs = (await given?.load()) ?? [];
-	return inputs.length > 0 ? { ...draft, body: { ...draft.body, inputs } } : draft;
-}
-
-/** How many characters of the digest a key gets. Never changed: keys are stored. */
-const DIGEST_IN_KEY = 16;
-
-/** The idempotency key of an item that is created again if its request changes. */
-function keyOfRequest(key: string, asked: string): string {
-	return `${key} ${asked.slice(0, DIGEST_IN_KEY)}`;
 }
 
 /** A given seed counts up with each output: the same seed would create the same image again (spec 4.1, 4.2). */

@@ -7,7 +7,6 @@ import {
 
 import { CREDENTIAL } from '../http/credential';
 
-/** The description properties that all nodes share. */
 export const sharedDescription = {
 	version: 1,
 	inputs: [NodeConnectionTypes.Main],
@@ -16,16 +15,14 @@ export const sharedDescription = {
 } satisfies Partial<INodeTypeDescription>;
 
 /**
- * The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is
- * available.
+ * The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is available.
  */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * Marks a node as usable by AI agents.
- *
- * @param description for the agent. It must state what a call costs and returns; a tool never returns a file.
+ * Marks a node as usable by AI agents. `description` is for the agent. It must state what a call costs and returns; a tool
+ * never returns a file.
  */
 export function asTool(description: string): UsableAsToolDescription {
 	return { replacements: { description } };

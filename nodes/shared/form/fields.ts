@@ -1,12 +1,5 @@
 import { additionalFields } from './additional-fields';
-import {
-	InvalidInputError,
-	integer,
-	integerWithin,
-	normalizedText,
-	requiredText,
-	scopeName,
-} from './checks';
+import { InvalidInputError, integer, integerWithin, normalizedText, requiredText } from './checks';
 import type { Field } from './form';
 import { urlList } from './urls';
 
@@ -61,14 +54,9 @@ export function promptField(placeholder: string, description: string): Field {
 	};
 }
 
-/** The maximum of `numberOfOutputs`. */
 export const MOST_OUTPUTS = 20;
 
-/**
- * The field `numberOfOutputs`.
- *
- * @param noun plural of what is created, in title case, such as `Images`
- */
+/** The field `numberOfOutputs`. `noun`: plural of what is created, in title case, such as `Images`. */
 export function numberOfOutputsField(noun: string): Field {
 	return {
 		displayName: `Number of ${noun}`,
@@ -84,11 +72,7 @@ export function numberOfOutputsField(noun: string): Field {
 /** Hides fields that have no effect in an agent's tool, which returns JSON only. */
 export const notAsTool = { '@tool': [true] };
 
-/**
- * The field `downloadOutput`.
- *
- * @param show the condition for showing it
- */
+/** The field `downloadOutput`. */
 export function downloadField(show: Record<string, Array<string | boolean>> = {}): Field {
 	return {
 		displayName: 'Download Output',
@@ -101,7 +85,6 @@ export function downloadField(show: Record<string, Array<string | boolean>> = {}
 	};
 }
 
-/** The fields of a creating node for waiting and downloading. */
 export const deliveryFields: Field[] = [
 	{
 		displayName: 'Wait Until Ready',
@@ -139,14 +122,9 @@ export function inputImagesOption(
 	};
 }
 
-/** The binary field of a downloaded output, unless the user names another one. */
 export const OUTPUT_FIELD = 'data';
 
-/**
- * The options for the downloaded file: its binary field and its name.
- *
- * @param source what the default name is made from
- */
+/** The options for the downloaded file: its binary field and its name. */
 export function fileOptions(source: 'prompt' | 'model'): Field[] {
 	return [
 		{
@@ -170,7 +148,6 @@ export function fileOptions(source: 'prompt' | 'model'): Field[] {
 	];
 }
 
-/** The field with the generation, unless the user names another one. */
 export const GENERATION_FIELD = 'generation';
 
 /** The fields beside the generation that say why it failed. */
@@ -210,9 +187,8 @@ export const includeOptions: Field[] = [
 ];
 
 /**
- * The options of every creating node: what is created, and how it is returned.
- *
- * @param within the part of the body that some of them are sent in, with a dot, such as `parameters.`
+ * The options of every creating node: what is created, and how it is returned. `within`: the part of the body that some
+ * of them are sent in, with a dot, such as `parameters.`.
  */
 export function creatingOptions(within = ''): Field[] {
 	return [
@@ -255,7 +231,7 @@ export function creatingOptions(within = ''): Field[] {
 			placeholder: 'e.g. product photos',
 			description:
 				'With the same name here, nodes in other or copied workflows reuse each other’s outputs; if empty, the keys count for this node only',
-			check: scopeName,
+			check: normalizedText,
 		},
 		{
 			displayName: 'Negative Prompt',

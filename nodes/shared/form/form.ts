@@ -1,6 +1,5 @@
 import type { IBinaryData, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
-import { inTitle } from '../../../client/api/errors';
 import {
 	InvalidInputError,
 	integer,
@@ -9,9 +8,9 @@ import {
 	number,
 	oneOf,
 	requiredText,
-	requireEvaluated,
 	toPlainValue,
 	undefinedExpression,
+	unreadInput,
 } from './checks';
 import { requireParts } from './expressions';
 import type { Step } from '../step';
@@ -30,7 +29,6 @@ export interface Field extends INodeProperties {
 export interface Entry extends Field {
 	/** Its path among the parameters, such as `prompt` or `options.seed`. It is part of digests: never rename it. */
 	path: string;
-	/** Its name for users. */
 	label: string;
 }
 
@@ -65,11 +63,7 @@ function entry(field: Field, path = '', label = ''): Entry {
 	return { ...field, path: `${path}${field.name}`, label: `${label}${field.displayName}` };
 }
 
-/**
- * Reads and checks fields for one item.
- *
- * @throws InvalidInputError that names the field
- */
+/** Reads and checks fields for one item. Throws `InvalidInputError` that names the field. */
 export function readForm(step: Step, itemIndex: number, entries: Entry[]): Values {
 	return Object.fromEntries(entries.map((each) => [each.name, valueAt(step, itemIndex, each)]));
 }
@@ -86,11 +80,15 @@ export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	if (written === undefined) return null;
 	if (field.type === 'fixedCollection') return listAt(step, itemIndex, field);
 	const picked = field.type === 'resourceLocator' && isObject(written) ? written.value : written;
-	requireEvaluated(label, picked);
 	requireParts(step, itemIndex, label, picked);
 	const value = plainValue(field, evaluate(step, itemIndex, field));
 	if (value !== null) return checkOf(field)(label, value);
-	if (limits) throw unguarded(label);
+	if (limits) {
+		throw new InvalidInputError(
+			`${label} is empty for this item, so nothing would limit what is spent`,
+			`Enter a number in ${label}, check its expression, or remove the option.`,
+		);
+	}
 	return required ? requiredText(label, null) : null;
 }
 
@@ -107,9 +105,8 @@ export function valueOfStep(step: Step, field: Entry): unknown {
 }
 
 /**
- * A parameter before evaluation; `undefined` if it is hidden or not added.
- *
- * @throws InvalidInputError for an expression in place of a group of fields. The editor offers none
+ * A parameter before evaluation; `undefined` if it is hidden or not added. Throws InvalidInputError for an expression in
+ * place of a group of fields. The editor offers none.
  */
 export function writtenAt({ node }: Pick<Step, 'node'>, path: string): unknown {
 	const names = path.split(/[.[\]]+/);
@@ -144,16 +141,9 @@ function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknow
 		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
 		return step.parameter(path, itemIndex, null);
 	} catch (error) {
-		return notEvaluated(label, error);
+		const advice = `Check the expression in ${label}.`;
+		throw unreadInput(`${label} could not be evaluated`, error, advice);
 	}
-}
-
-function notEvaluated(label: string, error: unknown): never {
-	const reason = error instanceof Error ? inTitle(error.message) : null;
-	throw new InvalidInputError(
-		`${label} could not be evaluated${reason ? `: ${reason}` : ''}`,
-		`Check the expression in ${label}.`,
-	);
 }
 
 /** The value of a field as text, number, boolean or a list; `null` if it is empty. Some fields take objects or files. */
@@ -162,13 +152,7 @@ function plainValue({ type, typeOptions, label, required }: Entry, evaluated: un
 	const isPicked = type === 'resourceLocator' && isObject(evaluated) && 'value' in evaluated;
 	const value = isPicked ? evaluated.value : evaluated;
 	if (type === 'json' && typeof value === 'object') return value;
-	if (isFile(value)) {
-		if (typeOptions?.binaryDataProperty) return value;
-		throw new InvalidInputError(
-			`${label} must be a single value, such as text, but the expression returned a file`,
-			'For a field that takes a URL, upload the file first, for example with an S3 node, and enter its URL.',
-		);
-	}
+	if (typeOptions?.binaryDataProperty && isFile(value)) return value;
 	const plain = toPlainValue(label, value);
 	return typeof plain === 'string' && plain.trim() === '' ? null : plain;
 }
@@ -180,13 +164,8 @@ function checkOf({ check, type, options = [], typeOptions = {} }: Entry): Requir
 		case 'boolean':
 			return (label, value) => oneOf(label, value, [true, false]);
 		case 'options': {
-			const values = options.map((choice) => ('value' in choice ? choice.value : ''));
-			return (label, value) =>
-				oneOf(
-					label,
-					value,
-					values.filter((each) => each !== ''),
-				);
+			const values = options.flatMap((choice) => ('value' in choice ? [choice.value] : []));
+			return (label, value) => oneOf(label, value, values.filter(Boolean));
 		}
 		case 'number':
 			return (label, value) => {
@@ -197,13 +176,6 @@ function checkOf({ check, type, options = [], typeOptions = {} }: Entry): Requir
 		default:
 			return (label, value) => (isFile(value) ? value : requiredText(label, value));
 	}
-}
-
-function unguarded(label: string): InvalidInputError {
-	return new InvalidInputError(
-		`${label} is empty for this item, so nothing would limit what is spent`,
-		`Enter a number in ${label}, check its expression, or remove the option.`,
-	);
 }
 
 /** True if an expression returned a file itself instead of a field name. n8n's own nodes accept that too. */

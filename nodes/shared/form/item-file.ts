@@ -1,45 +1,20 @@
 import type { IBinaryData } from 'n8n-workflow';
 
-import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
-import { InvalidInputError, requiredText } from './checks';
+import { InvalidInputError, requiredText, unreadInput } from './checks';
 import { isFile } from './form';
 import { isAfterSleep, type Step } from '../step';
 
-/** Files of input items. */
-
 /**
- * Finds the file that a field names. An expression may also return the binary data itself.
- *
- * @param label the field's group for users, such as `Reference File 1`
- * @throws InvalidInputError if the field is empty, or the item has no such file, or none with content
+ * Finds the file that a field names. An expression may also return the binary data itself. Throws InvalidInputError if
+ * the field is empty, or the item has no such file.
  */
-export function itemFile(
-	step: Step,
-	itemIndex: number,
-	given: unknown,
-	label: string,
-): IBinaryData {
-	const file = isFile(given)
-		? given
-		: namedFile(step, itemIndex, requiredText(`${label}: Input Binary Field`, given), label);
-	const { id, data } = file as Partial<IBinaryData>;
-	if (id || (typeof data === 'string' && !/^\s*data:/i.test(data))) return file;
-	throw new InvalidInputError(
-		`${label}: the data of the file is not base64`,
-		'In the node that creates the file, set data to its content in base64, without "data:…;base64," before it.',
-	);
-}
-
-/**
- * The field of the JSON in which n8n keeps files if the workflow's setting `binaryMode` is `combined`. n8n then finds a
- * file by its path in the JSON.
- */
-const WITHIN_JSON = '_files';
-
-function namedFile(step: Step, itemIndex: number, name: string, label: string) {
-	for (const place of [name, `${WITHIN_JSON}.${name}`]) {
+export function itemFile(step: Step, itemIndex: number, given: unknown, label: string) {
+	if (isFile(given)) return given;
+	const name = requiredText(`${label}: Input Binary Field`, given);
+	// With the workflow's setting `binaryMode: combined`, n8n keeps files in this field of the JSON.
+	for (const place of [name, `_files.${name}`]) {
 		try {
 			return step.file(itemIndex, place);
 		} catch {
@@ -90,20 +65,16 @@ export function plainType({ mimeType }: IBinaryData): string {
 	return mimeType?.split(';')[0].trim().toLowerCase() ?? '';
 }
 
-/**
- * A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if
- * unknown.
- */
+/** A file's size in bytes without reading it: its stated size, or the size of inline data. `undefined` if unknown. */
 export function knownSize({ bytes, id, data }: IBinaryData): number | undefined {
 	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }
 
 /** n8n deletes a file with the execution that made it, and its storage may be down or have changed. */
 export function unreadable(label: string, error: unknown): InvalidInputError {
-	const reason = error instanceof Error ? inTitle(error.message) : null;
-	const title = `${label} could not be read from n8n’s storage`;
-	return new InvalidInputError(
-		reason === null ? title : `${title}: ${reason}`,
+	return unreadInput(
+		`${label} could not be read from n8n’s storage`,
+		error,
 		'Run the node that creates the file again. If that does not help, check the storage of n8n’s binary data.',
 	);
 }

@@ -1,4 +1,3 @@
-import type { FreshValue } from '../../../client/api/fresh-value';
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
 import { InvalidInputError, dataUri, inlineSize, isTooLargeInline } from './checks';
@@ -68,7 +67,6 @@ const inputFields: Field[] = [
 	},
 ];
 
-/** The field for reference images and files. */
 export const referenceInputsField: Field = {
 	displayName: 'Reference Images & Files',
 	name: 'referenceInputs',
@@ -86,39 +84,23 @@ export const referenceInputsField: Field = {
 	],
 };
 
-/** A reference input in a request body (spec 4.1, `inputs`). */
-interface WireInput {
-	type: string;
-	source: 'url' | 'data';
-	value: string | FreshValue;
-}
-
-/** A checked reference input. */
-interface Input {
-	/** Identifies it in the digest of the request. */
-	identity: object;
-	/** Reads it when the request is due. */
-	load: () => Promise<WireInput>;
-}
-
-/** The checked reference inputs of an item. */
+/** Checked reference inputs (spec 4.1, `inputs`): what identifies them in the digest of the request, and what is sent. */
 export interface Inputs {
 	identity: object[];
-	load: () => Promise<WireInput[]>;
+	/** Reads the files when the request is due. */
+	load: () => Promise<object[]>;
 }
 
 /**
- * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet.
- *
- * @param entries of the field `referenceInputs`
- * @throws InvalidInputError
+ * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet. Throws
+ * InvalidInputError.
  */
 export async function referenceInputs(
 	step: Step,
 	itemIndex: number,
 	entries: Values[] | null,
 ): Promise<Inputs> {
-	const inputs: Input[] = [];
+	const inputs: Array<{ identity: object; load: () => Promise<object> }> = [];
 	for (const [index, entry] of (entries ?? []).entries()) {
 		const label = `Reference File ${index + 1}`;
 		inputs.push(
@@ -130,7 +112,7 @@ export async function referenceInputs(
 	return {
 		identity: inputs.map(({ identity }) => identity),
 		load: async () => {
-			const loaded: WireInput[] = [];
+			const loaded: object[] = [];
 			// Sequential, because a large file is in memory twice while it is encoded.
 			for (const { load } of inputs) loaded.push(await load());
 			return loaded;
@@ -142,20 +124,14 @@ const OTHER_SOURCES =
 	'For a file that is not on the web, choose the source Binary Field, or enter a data URI.';
 
 /** A URL, or a file as a data URI. */
-function urlInput({ type, url }: Values, label: string): Input {
+function urlInput({ type, url }: Values, label: string) {
 	const field = `${label}: URL`;
 	const isData = /^\s*data:/i.test(String(url));
 	const value = isData ? dataUri(field, url) : fetchableUrl(field, url, OTHER_SOURCES);
 	const stated = isData ? value.slice('data:'.length, 100).split('/')[0] : 'image';
-	const input = {
-		type: kindOf(label, type, stated),
-		source: isData ? ('data' as const) : ('url' as const),
-		value,
-	};
-	return {
-		identity: isData ? { ...input, value: digest(value) } : input,
-		load: async () => await Promise.resolve(input),
-	};
+	const input = { type: kindOf(label, type, stated), source: isData ? 'data' : 'url', value };
+	const identity = isData ? { ...input, value: digest(value) } : input;
+	return { identity, load: async () => await Promise.resolve(input) };
 }
 
 const SMALLER = 'Or use a file of at most 4.5 MB, which needs no URL.';
@@ -166,7 +142,7 @@ async function fileInput(
 	itemIndex: number,
 	{ type, binaryPropertyName }: Values,
 	label: string,
-): Promise<Input> {
+) {
 	const file = itemFile(step, itemIndex, binaryPropertyName, label);
 	const mimeType = plainType(file);
 	if (!mimeType) {
@@ -177,7 +153,7 @@ async function fileInput(
 	}
 	const kind = kindOf(label, type, mimeType.split('/')[0]);
 	const identity = { type: kind, source: 'binary', value: fileIdentity(step, file) };
-	const byUrl = async (): Promise<WireInput> => ({
+	const byUrl = async (): Promise<object> => ({
 		type: kind,
 		source: 'url',
 		value: await signedFile(step, file, label, SMALLER),
@@ -188,7 +164,7 @@ async function fileInput(
 		return { identity, load: async () => await Promise.resolve(input) };
 	}
 	if (size !== undefined) inlineSize(label, size);
-	const load = async (): Promise<WireInput> => {
+	const load = async (): Promise<object> => {
 		const read = await toResult(
 			async () =>
 				await step.n8n.helpers.getBinaryDataBuffer(itemIndex, await asStoredNow(step, file)),

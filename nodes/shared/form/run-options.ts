@@ -5,11 +5,8 @@ import type { Field } from './form';
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
 
 /**
- * The run options of every node that waits.
- *
- * @param timeout default in seconds
- * @param creates false if the node only watches generations. Its descriptions then mention neither slots nor a charge:
- * an ID from the user may not exist.
+ * The run options of every node that waits. `timeout`: default in seconds. `creates`: false if the node only watches
+ * generations. Its descriptions then mention neither slots nor a charge: an ID from the user may not exist.
  */
 export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	return [
@@ -109,7 +106,6 @@ export const batchRoleField: Field = {
 	default: '',
 };
 
-/** The maximum of `retriesOnFailure`. */
 const MOST_RETRIES = 5;
 
 /**
@@ -120,11 +116,7 @@ function loadedBy(loadOptionsMethod: string): Field['typeOptions'] {
 	return { loadOptionsMethod };
 }
 
-/**
- * The run options of every creating node: how a step runs.
- *
- * @param timeout default in seconds
- */
+/** The run options of every creating node: how a step runs. `timeout`: default in seconds. */
 export function creatingRunOptions(timeout: number): Field[] {
 	return [
 		{

@@ -1,56 +1,32 @@
 import type { IBinaryData } from 'n8n-workflow';
 
 import { FreshValue } from '../../../client/api/fresh-value';
-import { inTitle } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
-import { wallClock } from '../http/clock';
-import { InvalidInputError } from './checks';
+import { InvalidInputError, unreadInput } from './checks';
 import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file';
 import { isAfterSleep, type Step } from '../step';
 
-/** How long a signed URL works. */
-const LIFE = '1 hour';
-
 /**
- * A request that is sent again within this time has the same URL: a gateway may compare the bodies of requests with
- * the same `Idempotency-Key` header.
- */
-const SAME_URL_MS = 5 * 60_000;
-
-/**
- * A file of an item as a URL of n8n that works without a login. It is signed when a request is sent, because an item
- * may wait for hours. Its JSON has the file's id instead of the URL, so digests of the request stay equal.
+ * A file of an item as a URL of n8n that works for an hour, without a login. It is signed when a request is sent, because
+ * an item may wait for hours. Its JSON has the file's id instead of the URL, so digests of the request stay equal.
  */
 class SignedFile extends FreshValue {
-	private last: { url: string; at: number } | null = null;
-
 	constructor(
-		private readonly sign: () => string,
-		private readonly file: { id: string },
+		readonly make: () => string,
+		private readonly id: string,
 	) {
 		super();
 	}
 
 	toJSON(): object {
-		return this.file;
-	}
-
-	make(): string {
-		const at = wallClock.now();
-		if (this.last === null || at - this.last.at > SAME_URL_MS) {
-			this.last = { url: this.sign(), at };
-		}
-		return this.last.url;
+		return { id: this.id };
 	}
 }
 
 /**
- * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first.
- *
- * @param label the field's group for users
- * @param instead what the user can do without a signed URL
- * @throws InvalidInputError if the service could not fetch the file
+ * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first. `instead`: what the
+ * user can do without a signed URL. Throws InvalidInputError if the service could not fetch the file.
  */
 export async function signedFile(
 	step: Step,
@@ -63,21 +39,21 @@ export async function signedFile(
 		? await asStoredNow(step, binary)
 		: await stored(step, binary, label);
 	const { id } = file;
+	const notSigned = `${label}: n8n cannot give the service a URL of the file`;
 	if (!id) {
-		throw cannotSign(
-			label,
-			'n8n keeps files in memory',
+		throw new InvalidInputError(
+			`${notSigned}: n8n keeps files in memory`,
 			`Set n8n’s environment variable N8N_DEFAULT_BINARY_DATA_MODE to filesystem, and restart n8n. ${instead}`,
 		);
 	}
 	const sign = () => {
 		try {
-			return helpers.createBinarySignedUrl(file, LIFE);
+			return helpers.createBinarySignedUrl(file, '1 hour');
 		} catch (error) {
-			throw cannotSign(label, error instanceof Error ? inTitle(error.message) : null, instead);
+			throw unreadInput(notSigned, error, instead);
 		}
 	};
-	const signed = new SignedFile(sign, { id: lastingId(step, binary) ?? id });
+	const signed = new SignedFile(sign, lastingId(step, binary) ?? id);
 	// Checked before the sleep. A storage that fails for a moment must not end an item, and what exists needs no file.
 	if (isAfterSleep(step)) return signed;
 	if (!sign().startsWith('https://')) {
@@ -104,8 +80,7 @@ async function stored(step: Step, binary: IBinaryData, label: string): Promise<I
 	);
 	if (!kept.ok) throw unreadable(label, kept.error);
 	if (id) return kept.value;
-	const { fileName = kept.value.fileName } = binary;
-	const known = { fileName, [CONTENT_DIGEST]: digest(binary.data) };
+	const known = { fileName: binary.fileName, [CONTENT_DIGEST]: digest(binary.data) };
 	if (kept.value.id) Object.assign(binary, kept.value, known);
 	return binary;
 }
@@ -130,9 +105,4 @@ async function copyOf(step: Step, id: string, binary: IBinaryData): Promise<IBin
 	const copy = ofStep.get(id) ?? put(step, binary, id);
 	ofStep.set(id, copy);
 	return await copy;
-}
-
-function cannotSign(label: string, reason: string | null, advice: string): InvalidInputError {
-	const title = `${label}: n8n cannot give the service a URL of the file`;
-	return new InvalidInputError(reason === null ? title : `${title}: ${reason}`, advice);
 }

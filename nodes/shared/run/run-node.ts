@@ -101,7 +101,6 @@ export async function runToEnd(
 		step,
 		unwritten.map(({ key }) => key),
 		stats.changed,
-		withoutKey(valid),
 	);
 	const all = inOrder(failures, valid, outcomes);
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
@@ -167,12 +166,6 @@ function endedBy(step: Step, journal: Journal, failed: Job, all: JobOutcome[]): 
 	const { error } = all[position] as Extract<Outcome<Output>, { kind: 'error' }>;
 	reportEnd(step, `Failed (${error.message})`, all);
 	return stepError(step, error, position, all, journal);
-}
-
-/** The items with an empty Idempotency Key option. */
-function withoutKey(plans: Plan[]): number[] {
-	const items = plans.filter(({ keyIsEmpty }) => keyIsEmpty).map(({ job }) => job.itemIndex);
-	return [...new Set(items)];
 }
 
 /**
