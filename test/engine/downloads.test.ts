@@ -285,17 +285,4 @@ describe('a download', () => {
 		expect(binary?.data).toBeDefined();
 		expect(json).toMatchObject({ status: 'completed', url, model: 'lumen-turbo' });
 	});
-
-	it('is not requested from a URL that has expired meanwhile', async () => {
-		const id = await stage.made('a boat [seconds: 1]');
-		const url = `${stage.sandbox.url}/old.png?Expires=1700000000`;
-		const body = { id, status: 'completed', type: 'image', data: [{ url, generation_id: id }] };
-		const action = { kind: 'respond', status: 200, contentType: 'application/json', body } as const;
-		await stage.pass(10);
-		stage.sandbox.faults.order({ on: 'status', times: 1, action });
-		const run = await stage.run('waitForCompletion', { mode: 'check' }, { items: [{ id }] });
-		expect(run.output('Step')[0].binary?.data).toBeDefined();
-		const paths = stage.sandbox.requests.all.map(({ path }) => path);
-		expect(paths.join()).not.toContain('old.png');
-	});
 });

@@ -1,6 +1,6 @@
 /** Files of items that the service fetches from n8n by a signed URL. */
 import { BinaryDataService } from 'n8n-core';
-import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { ServiceResponse } from '../../client/ports';
 import { withoutKeys } from '../../nodes/shared/http/transport';
@@ -76,20 +76,6 @@ describe('the file of an item as the first frame of a video', () => {
 		expect(run.error?.message).toContain(message);
 		expect(stage.arrived).toBe(0);
 	});
-
-	it.each([{ data: 'data:image/png;base64,BwcH' }, {}])(
-		'whose data is not base64 is refused before anything is sent: %j',
-		async (content) => {
-			const file = { ...content, mimeType: 'image/png' } as IBinaryData;
-			const items = [{ json: { prompt: 'A boat' }, binary: { data: file } }];
-			const run = await stage.run('videoGeneration', { ...quick, ...fromFile }, { items });
-			expect(run.error).toMatchObject({
-				message: expect.stringContaining('the data of the file is not base64') as string,
-				context: { code: 'invalid_input', itemIndex: 0 },
-			});
-			expect(stage.arrived).toBe(0);
-		},
-	);
 
 	it('is in no error, although the service quotes its URL', async () => {
 		stage.sandbox.faults.order({

@@ -6,11 +6,7 @@ import type { Step } from '../step';
 /** Maximum time for a balance that is only shown in a hint, in milliseconds. */
 const TIMEOUT_MS = 3_000;
 
-/**
- * Reads the balance for a hint (spec 4.5), once and without retries.
- *
- * @returns credits; `null` if the balance could not be read in time. Never throws.
- */
+/** Reads the balance for a hint (spec 4.5), once and without retries. */
 export async function glanceAtBalance(step: Step): Promise<number | null> {
 	const read = async (signal: AbortSignal) =>
 		(await serviceOf(step, { signal, maxRetries: 0 }).balance()).balance;

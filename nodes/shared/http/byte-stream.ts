@@ -14,11 +14,8 @@ export type ByteStream = Exclude<
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Reads the first bytes of a stream and puts them back, so that they can be read again.
- *
- * @returns at least `SNIFF_BYTES` bytes. Fewer only if the stream ended: they are then its whole content, and not put
- * back.
- * @throws the error that broke the stream
+ * Reads the first bytes of a stream and puts them back, so that they can be read again. Returns at least `SNIFF_BYTES`
+ * bytes. Fewer only if the stream ended: they are then its whole content, and not put back.
  */
 export async function peek(stream: ByteStream): Promise<Buffer> {
 	let head = Buffer.alloc(0);
@@ -41,14 +38,8 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 	return head;
 }
 
-/** What has arrived of a body. */
-interface Arrived {
-	bytes: number;
-	isWhole: boolean;
-}
-
 /** Counts the bytes of a body on arrival, not on read: n8n's storage reads the stream and may be slow. */
-export function countArrived(stream: ByteStream): Arrived {
+export function countArrived(stream: ByteStream) {
 	const arrived = {
 		// A small body may have arrived together with the headers.
 		bytes: stream.readableLength,
@@ -63,15 +54,9 @@ export function countArrived(stream: ByteStream): Arrived {
 	return arrived;
 }
 
-/**
- * Waits until the last byte has arrived.
- *
- * @param windowMs length of a window in milliseconds
- * @param ended ends the wait
- * @returns false if too few bytes arrive within a window
- */
+/** Waits until the last byte has arrived. Returns false if too few bytes arrive within a window. */
 export async function keepsArriving(
-	arrived: Arrived,
+	arrived: ReturnType<typeof countArrived>,
 	windowMs: number,
 	ended: AbortSignal,
 ): Promise<boolean> {

@@ -1,15 +1,12 @@
 import { GenerationError } from '../../../client/api/errors';
 import { sentences } from '../../../client/text';
 
-/** Name of the credential type. */
 export const CREDENTIAL = 'mediaGenerationApi';
 
 /**
- * Returns the address to which paths such as `/v1/models` are appended. Requests and the credential's test both use
- * it.
+ * Returns the address to which paths such as `/v1/models` are appended, for requests and for the credential's test.
  *
- * @param typed the Base URL of the credential; surrounding whitespace, trailing slashes and a trailing `/v1` are
- * ignored
+ * @param typed the Base URL; surrounding whitespace, trailing slashes and a trailing `/v1` are ignored
  * @throws GenerationError with the code `invalid_base_url` for anything but a plain http or https address
  */
 export function serviceAddress(typed: unknown): string {
@@ -67,14 +64,12 @@ const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 /**
- * Builds the error for a request that was not sent, because its credential could not be read.
- *
- * @param cause error of the credential, or of the abort of the request before the credential was read
+ * The error for a request that was not sent, because its credential could not be read. `cause`: error of the credential,
+ * or of the abort of the request before that.
  */
 export function unreadableCredential(cause: unknown): GenerationError {
 	if (cause instanceof GenerationError) return cause;
-	const isRead = cause instanceof Error && cause.name !== 'AbortError';
-	const message = isRead ? cause.message : null;
+	const message = cause instanceof Error && cause.name !== 'AbortError' ? cause.message : null;
 	const missing = message !== null && NO_CREDENTIAL.test(message);
 	return new GenerationError({
 		title: missing ? 'The node has no credential' : 'The credential could not be read',

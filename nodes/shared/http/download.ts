@@ -2,7 +2,7 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
-import { deadline, toResult, withTimeout } from '../../../client/async';
+import { toResult, withTimeout } from '../../../client/async';
 import { errorOfEnd } from '../../../client/jobs/outcome';
 import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
@@ -10,19 +10,19 @@ import { CancelledError, type GenerationError } from '../../../client/api/errors
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import { amount } from '../../../client/text';
 import { NOT_YET } from '../../../client/watch/prober';
-import { isDocument, leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
+import { leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { countArrived, keepsArriving, peek, type ByteStream } from './byte-stream';
 import { requestClock, wallClock } from './clock';
 import {
-	errorFromDownload,
 	badOutput,
 	downloadError,
+	errorFromDownload,
 	notStored,
 	notTheFile,
 	stalled,
 	textInstead,
 } from './download-errors';
-import { openStream, timeFor, withRequest } from './request';
+import { openStream, withRequest } from './request';
 import { fileOf, type FileSizes } from './transport';
 import type { Step } from '../step';
 
@@ -32,10 +32,7 @@ const MAX_RETRIES = 4;
 /** Default of `patienceMs`, in milliseconds. */
 const LONGEST_WAIT_MS = 600_000;
 
-/**
- * Milliseconds with almost no data after which a download counts as stalled. There is no limit on the total
- * time.
- */
+/** Milliseconds with almost no data after which a download counts as stalled. Its total time has no limit. */
 const IDLE_TIMEOUT_MS = 60_000;
 
 export interface DownloadRequest {
@@ -58,13 +55,11 @@ export interface DownloadRequest {
 }
 
 /**
- * Streams a generation's output from its presigned URL into n8n's storage, and returns it only when it is
- * complete. The API key is never sent to that URL. An expired URL is replaced, and a broken download is
- * retried.
+ * Streams a generation's output from its presigned URL into n8n's storage. An expired URL is replaced, and a broken
+ * download is retried.
  *
- * @returns the file, and the generation as last fetched, whose URL may be new
- * @throws GenerationError with the generation's id and URL if the file is unavailable, or if the generation
- * failed after all
+ * @returns the complete file, and the generation as last fetched, whose URL may be new
+ * @throws GenerationError with the id and URL if the file is unavailable, or if the generation failed after all
  * @throws CancelledError after a stop
  */
 export async function download(
@@ -86,7 +81,6 @@ export async function download(
 						await wallClock.sleep(Math.min(hold.leftMs, until - wallClock.now()), signal);
 					}
 					signal.throwIfAborted();
-					generation = await withFreshUrl(generation, request.refresh);
 					return await fetchOnce(step, generation, request);
 				}),
 		);
@@ -132,17 +126,6 @@ function isForNow({ status }: GenerationError): boolean {
 	);
 }
 
-/** Replaces a URL that expired while the download waited for its turn. */
-async function withFreshUrl(
-	generation: Generation,
-	refresh: () => Promise<Generation>,
-): Promise<Generation> {
-	const { url_expires_at: expiry } = generation.item;
-	if (expiry === null || wallClock.now() < Date.parse(expiry)) return generation;
-	const fresh = await toResult(refresh);
-	return fresh.ok ? withUrlOf(generation, fresh.value) : generation;
-}
-
 /** Copies only the fresh URL. A lagging replica may still report a non-final status. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
@@ -157,14 +140,12 @@ async function fetchOnce(
 	generation: Generation,
 	{ fileName, signal, sizes, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
 ): Promise<IBinaryData> {
-	const file: FileToStore = { name: fileName, status: null };
 	return await withRequest({ signal }, async (request) => {
 		const { url } = generation.item;
 		if (generation.isInline) {
 			const bytes = takeInlineFile(generation);
 			if (bytes === null) throw badOutput('The service returned no output', null);
-			void limitStoring(bytes.length, request);
-			return await store(step, bytes, bytes, file);
+			return await store(step, bytes, bytes, fileName);
 		}
 		if (url === null) throw badOutput('The service returned no output URL', null);
 		// n8n's own timeout does not start before a proxy has connected.
@@ -184,14 +165,12 @@ async function fetchOnce(
 			throw notTheFile(status, retryAfterMs({ status, body: null, headers }, wallClock.now()));
 		}
 		const arrived = countArrived(body);
-		void keepsArriving(arrived, idleTimeoutMs, request.signal).then(async (isWhole) => {
-			if (isWhole) await limitStoring(arrived.bytes, request);
-			else request.abort(stalled());
+		void keepsArriving(arrived, idleTimeoutMs, request.signal).then((isWhole) => {
+			if (!isWhole) request.abort(stalled());
 		});
 		const head = await peek(body);
 		const all = head.length < SNIFF_BYTES ? head : body;
-		const stated = headers['content-type'];
-		const binary = await store(step, all, head, { ...file, status, stated });
+		const binary = await store(step, all, head, fileName, status, headers['content-type']);
 		// Content-Length is not compared: n8n reads a body to its end or rejects, and an encoded body has another length.
 		const size = Math.max(whole ?? 0, sizes?.get(fileOf(url)) ?? 0);
 		if (arrived.bytes >= size) return binary;
@@ -200,44 +179,24 @@ async function fetchOnce(
 	});
 }
 
-/** Ends a request if n8n's storage does not answer, although the file has arrived. */
-async function limitStoring(bytes: number, request: AbortController): Promise<void> {
-	await deadline(requestClock, timeFor(bytes), request.signal);
-	if (!request.signal.aborted) {
-		const error = notStored(new Error('The storage did not respond in time'));
-		request.abort(error.with({ retry: 'never' }));
-	}
-}
-
-interface FileToStore {
-	name: string;
-	/** HTTP status of its response; `null` if there was none of its own. */
-	status: number | null;
-	/** The Content-Type. */
-	stated?: string;
-}
-
 /**
- * Stores a file in n8n.
- *
- * @param head its first bytes
- * @throws GenerationError if it is not an image or video; otherwise the error that broke the body, or that of the storage
+ * Stores a file in n8n. `head`: its first bytes. `stated`: the Content-Type. Throws GenerationError if it is not an image
+ * or video; otherwise the error that broke the body, or that of the storage.
  */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,
 	head: Buffer,
-	{ name, status, stated }: FileToStore,
+	name: string,
+	status: number | null = null,
+	stated?: string,
 ): Promise<IBinaryData> {
 	if (head.length === 0) throw badOutput('The storage returned an empty file', status);
 	// A cache may have stored the response to a request for the first byte.
 	if (head.length === 1) throw badOutput('The storage returned only one byte', status);
-	const text = leadingText(head.subarray(0, SNIFF_BYTES));
+	const text = leadingText(head);
 	if (text !== null) throw textInstead(text, status);
-	const mimeType = mediaType(stated, head.subarray(0, SNIFF_BYTES));
-	if (isDocument(mimeType)) {
-		throw badOutput('The storage returned a document instead of the image or video', status);
-	}
+	const mimeType = mediaType(stated, head);
 	try {
 		return await n8n.helpers.prepareBinaryData(whole, safeFileName(name, mimeType), mimeType);
 	} catch (error) {

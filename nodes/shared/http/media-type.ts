@@ -1,10 +1,11 @@
 /** A file type: its extensions, the usual one first, and its first bytes (latin1) at `offset`. */
 type FileType = [mimeType: string, extensions: string[], bytes?: RegExp, offset?: number];
 
+const TEXT_CONTROLS = '\t\n\f\r\x1b';
+
 /** Number of bytes needed to detect a type. Comments before the tag of an SVG can be long. */
 export const SNIFF_BYTES = 1024;
 
-/** Number of bytes that a signature may examine. */
 const SIGNATURE_BYTES = 64;
 
 /** The first match counts. */
@@ -24,68 +25,46 @@ const FILE_TYPES: FileType[] = [
 	['application/octet-stream', ['bin']],
 ];
 
-const MIME_TYPE = /^[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
+const MIME_TYPE = /^(?!text\/|application\/(json|xml)$)[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
 
 /** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
-export const MAX_NAME_BYTES = 200;
+const MAX_NAME_BYTES = 200;
 
 /**
- * Returns the MIME type of a file, from its first bytes or else from the stated type.
- *
- * @param stated a Content-Type header; parameters are allowed
- * @param head the first bytes of the file, at least `SNIFF_BYTES` if it is that long
+ * Returns the MIME type of a file, from its first bytes or else from the stated type. `stated`: a Content-Type header;
+ * parameters are allowed. `head`: the first bytes of the file, at least `SNIFF_BYTES` if it is that long.
  */
 export function mediaType(stated: string | undefined, head: Uint8Array): string {
 	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
-	const telling = MIME_TYPE.test(plain) && plain !== 'text/plain';
-	if (isSvg(decoded(head))) return 'image/svg+xml';
-	return sniff(head) ?? (telling ? plain : 'application/octet-stream');
+	const start = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
+	const known = FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(start.slice(offset)));
+	if (known) return known[0];
+	if (isSvg(textIn(head))) return 'image/svg+xml';
+	return MIME_TYPE.test(plain) ? plain : 'application/octet-stream';
 }
-
-function sniff(head: Uint8Array): string | undefined {
-	const text = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
-	return FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(text.slice(offset)))?.[0];
-}
-
-/** True if the stated type is a page or an error document instead of an image or video. */
-export function isDocument(mimeType: string): boolean {
-	return /^(text\/(?!plain)|application\/(json|xml|xhtml\+xml|problem\+json)$)/.test(mimeType);
-}
-
-/** Control characters that occur in text. Every image and video has others among its first bytes. */
-const TEXT_CONTROLS = '\t\n\f\r\x1b';
 
 /**
  * Returns the start of a text file, such as a page or an error message of a storage. Returns `null` for anything that
  * may be an image or video: binary files and SVG.
  */
 export function leadingText(head: Uint8Array): string | null {
-	const text = decoded(head);
-	const isBinary = [...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each));
-	return isBinary || isSvg(text) ? null : text;
+	const text = textIn(head);
+	return isSvg(text) ? null : text;
 }
 
-function decoded(head: Uint8Array): string {
-	const [first, second] = head;
-	const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-	const encoding = first === 0xff ? 'utf-16le' : 'utf-16be';
-	return new TextDecoder(isUtf16 ? encoding : 'utf-8').decode(head);
+/** `null` for a binary file: every image and video has control characters among its first bytes. */
+function textIn(head: Uint8Array): string | null {
+	const text = new TextDecoder().decode(head.subarray(0, SNIFF_BYTES));
+	return [...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each)) ? null : text;
 }
 
-function isSvg(text: string): boolean {
-	let rest = text;
-	// One prolog or comment at a time: a single pattern for all of them is extremely slow on some texts.
-	for (let before = ''; before !== rest; ) {
-		before = rest;
-		rest = rest.replace(/^\s*(<\?[^]*?\?>|<!--[^]*?-->)/, '');
-	}
-	return /^\s*<(!doctype\s+|\w+:)?svg[\s>/]/i.test(rest);
+function isSvg(text: string | null): boolean {
+	return text !== null && /<svg[\s>/]|<!doctype svg/i.test(text) && !/<html/i.test(text);
 }
 
 /**
- * Returns a file name that every storage accepts, with the extension of its type.
- *
- * @param wanted any text; path separators and reserved characters are replaced, control characters are removed
+ * Returns a file name that every storage accepts, with the extension of its type. `wanted`: any text; path separators and
+ * reserved characters are replaced, control characters are removed.
  */
 export function safeFileName(wanted: string, mimeType: string): string {
 	const cleaned = wanted
@@ -102,7 +81,6 @@ export function safeFileName(wanted: string, mimeType: string): string {
 	return `${truncated(stem, MAX_NAME_BYTES - extension.length - 1)}.${extension}`;
 }
 
-/** Derives the extension of an unknown type from its name, if possible. */
 function extensionsOf(mimeType: string): string[] {
 	const known = FILE_TYPES.find(([type]) => type === mimeType)?.[1];
 	return known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
@@ -116,7 +94,7 @@ function extensionIn(name: string, ofType: string[]): string {
 }
 
 /** Truncates to a number of bytes in UTF-8, between characters. */
-export function truncated(text: string, bytes: number): string {
+function truncated(text: string, bytes: number): string {
 	const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
 	return text.slice(0, read);
 }

@@ -18,7 +18,6 @@ export function timeFor(bytes: number): number {
 	return ANSWER_MS + Math.ceil(bytes / SLOWEST_LINE);
 }
 
-/** What ends a request. */
 interface RequestLimits {
 	signal?: AbortSignal;
 	/** The stop of the execution, if that is another signal. */
@@ -66,11 +65,7 @@ export interface FullResponse<Body> {
 	body: Body;
 }
 
-/**
- * Requests a presigned URL, without the API key, and returns the response with its body as a stream, for every status.
- *
- * @param signal destroys the body
- */
+/** Requests a presigned URL, without the API key, and returns the response with its body as a stream, for every status. */
 export async function openStream(
 	{ helpers }: Pick<IAllExecuteFunctions, 'helpers'>,
 	url: string,

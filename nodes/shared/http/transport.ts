@@ -33,7 +33,6 @@ const LONGEST_REQUEST_MS = 90_000;
 /** How long a user waits for the test of a credential, or for a list of models, in milliseconds. */
 export const USER_WAITS_MS = 20_000;
 
-/** Timeout of a probe in milliseconds. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Builds the error of a request that a user waits for, if there is no response within `USER_WAITS_MS`. */
@@ -45,17 +44,9 @@ export function noResponse(): GenerationError {
 	});
 }
 
-/** The credential that was read for one request. */
-interface Credential {
-	address: string;
-	data: ICredentialDataDecryptedObject;
-}
-
 /**
- * Connects to the service with the node's credential.
- *
- * @param options for the requests of models and credits only: the signal that ends them (by default the caller's), and
- * their maximum number of retries (by default the client's)
+ * Connects to the service with the node's credential. `options`: for models and credits only: the signal that ends the
+ * requests, and their maximum number of retries.
  */
 export function serviceOf(
 	caller: Caller,
@@ -66,7 +57,7 @@ export function serviceOf(
 	return new ServiceClient({ ...ports, ...options, send: connect(caller) });
 }
 
-/** Returns the address of the service. Throws as n8n does for a missing credential, and as `serviceAddress`. */
+/** Returns the address of the service, or throws as `serviceAddress` and as n8n does for a missing credential. */
 export async function addressOf({ n8n }: Step): Promise<string> {
 	return serviceAddress((await n8n.getCredentials(CREDENTIAL)).baseUrl);
 }
@@ -83,7 +74,7 @@ export function connect(
 ): SendRequest {
 	const keys = new Set<string>();
 	let started = caller.address ?? null;
-	const read = async (): Promise<Credential> => {
+	const read = async () => {
 		const data = await caller.n8n.getCredentials(CREDENTIAL);
 		const address = serviceAddress(data.baseUrl);
 		started ??= address;
@@ -115,19 +106,15 @@ export function connect(
 }
 
 /**
- * Sends a request. A request that is aborted while the credential is being read is not sent.
- *
- * `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop,
+ * Sends a request. `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop,
  * `GRACE_AFTER_STOP_MS` are left for it. n8n aborts requests on Stop, so n8n is given the signal of this request alone.
  *
- * @param read reads the credential
  * @param options the request, with its path as its URL
- * @param signal aborts the request, as Stop does
  * @throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper
  */
 async function exchange(
 	{ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>,
-	read: () => Promise<Credential>,
+	read: () => Promise<{ address: string; data: ICredentialDataDecryptedObject }>,
 	options: IHttpRequestOptions,
 	signal: AbortSignal | undefined,
 ): Promise<FullResponse<unknown>> {
@@ -177,10 +164,8 @@ export function fileOf(url: string): string {
 }
 
 /**
- * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is
- * clear: a storage may send the whole file or never end the response.
- *
- * @param sizes the size is added if the storage names it
+ * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is clear: a
+ * storage may send the whole file or never end the response. `sizes`: the size is added if the storage names it.
  */
 export function probeWith(
 	{ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>,
@@ -228,38 +213,29 @@ export function parsedBody(body: unknown): unknown {
 const QUOTED = new Set(['error', 'status']);
 
 /**
- * Removes the API keys, and the signed URLs of files in n8n, from error responses, and from what is quoted of others.
- * Everything else is unchanged: a change inside an id or URL would corrupt it.
+ * Removes the API keys, and signed URLs, from error responses, and from what is quoted of others. Everything else is unchanged: a change
+ * inside an id or URL would corrupt it.
  */
 export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
-	const named = [...keys].filter(Boolean).map((key): Secrets[0] => [key, '[API key]']);
-	const secrets: Secrets = [...named, [SIGNED_URL, '[signed URL]'], [TOKEN, '[token]']];
 	// Errors quote a response without an id.
 	const isQuoted = status >= 300 || readGeneration(body, 0) === null;
-	return { status, body: cut(body, secrets, isQuoted) };
+	return { status, body: cut(body, [...keys].filter(Boolean), isQuoted) };
 }
 
-type Secrets = Array<[secret: RegExp | string, name: string]>;
-
-/**
- * The signed URL of a file in n8n: it works without a login. The service may quote it in any error, in any encoding. A match
- * starts only where a run of characters does: an error may quote megabytes of inline data.
- */
+/** A signed URL of a file in n8n, in any encoding: it works without a login. A match starts only where a word does. */
 const SIGNED_URL = /(?<![^\s"'<>])[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
 
-/** The token of a signed URL, quoted apart from its path: a JSON Web Token. */
-const TOKEN = /eyJ[\w-]*\.[\w-]+\.[\w-]+/g;
-
-/** Replaces secrets in every string and name of a JSON value or, unless `isQuoted`, of its fields that are quoted. */
-function cut(value: unknown, secrets: Secrets, isQuoted: boolean): unknown {
-	if (Array.isArray(value)) return value.map((each) => cut(each, secrets, isQuoted));
-	if (typeof value === 'object' && value !== null) {
-		const entries = Object.entries(value).map(([name, each]) => [
-			isQuoted && !QUOTED.has(name) ? cut(name, secrets, true) : name,
-			cut(each, secrets, isQuoted || QUOTED.has(name)),
-		]);
-		return Object.fromEntries(entries) as unknown;
+/** Replaces keys and signed URLs in every string and name of a JSON value or, unless `isQuoted`, of its fields that are quoted. */
+function cut(value: unknown, keys: string[], isQuoted: boolean): unknown {
+	if (typeof value === 'string' && isQuoted) {
+		const text = value.replace(SIGNED_URL, '[signed URL]');
+		return keys.reduce((rest, key) => rest.replaceAll(key, '[API key]'), text);
 	}
-	if (typeof value !== 'string' || !isQuoted) return value;
-	return secrets.reduce((text, [secret, name]) => text.replaceAll(secret, name), value);
+	if (Array.isArray(value)) return value.map((each) => cut(each, keys, isQuoted));
+	if (typeof value !== 'object' || value === null) return value;
+	const entries = Object.entries(value).map(([name, each]) => [
+		isQuoted && !QUOTED.has(name) ? cut(name, keys, true) : name,
+		cut(each, keys, isQuoted || QUOTED.has(name)),
+	]);
+	return Object.fromEntries(entries);
 }

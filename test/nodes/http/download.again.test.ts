@@ -94,13 +94,13 @@ describe('a download failure', () => {
 	const failing = (fields: object) => Object.assign(new Error('Failed'), fields);
 
 	it.each<[string, RegExp, number, object]>([
-		['a disk that is full', /no storage space left/, 1, { code: 'ENOSPC' }],
-		['a folder that cannot be written', /cannot write/, 1, { code: 'EACCES' }],
+		['a disk that is full', /n8n could not store/, 1, { code: 'ENOSPC' }],
+		['a folder that cannot be written', /n8n could not store/, 1, { code: 'EACCES' }],
 		['a certificate', /certificate/, 1, { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 		['n8n’s own protection', /does not allow requests/, 1, { name: 'SsrfBlockedIpError' }],
 		['a name that does not resolve', /name does not exist/, 6, { code: 'ENOTFOUND' }],
 		['a port that is closed', /cannot be reached/, 6, { code: 'ECONNREFUSED' }],
-		['a reset', /was interrupted/, 6, { code: 'ECONNRESET' }],
+		['a reset', /could not be downloaded/, 6, { code: 'ECONNRESET' }],
 		['what has no name', /could not be downloaded/, 6, {}],
 	])('is said, and tried again where that may help: %s', async (_, title, tries, fields) => {
 		let begun = 0;
