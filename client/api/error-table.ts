@@ -1,16 +1,5 @@
-import { amount } from '../text';
-
 /** How a request may be retried (spec 7, retry rules). `slot`: once a slot is free. */
 export type RetryRule = 'never' | 'backoff' | 'slot';
-
-/** The category of an error, in n8n's terms. */
-type FailureCause =
-	| 'rate-limited'
-	| 'quota-exhausted'
-	| 'temporarily-unavailable'
-	| 'credential-invalid'
-	| 'configuration-invalid'
-	| 'node-defect';
 
 /** Short lines for a title; `null` if unknown or too long. `subject`: the model or generation id of the request. */
 type ErrorFacts = Record<'message' | 'param' | 'subject', string | null>;
@@ -21,8 +10,8 @@ interface ErrorRow {
 	advice: string;
 	/** Returns a more specific title; `null` if the facts for it are not known. */
 	specific?: (facts: ErrorFacts, title: string) => string | null;
-	/** By default `configuration-invalid`. */
-	cause?: FailureCause;
+	/** True if the service does not accept the API key. */
+	isAboutKey?: true;
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
@@ -30,27 +19,14 @@ interface ErrorRow {
 	status?: number;
 }
 
-function row(
-	title: string,
-	advice: string,
-	rest: Omit<ErrorRow, 'title' | 'advice'> = {},
-): ErrorRow {
+function row(title: string, advice: string, rest: Partial<ErrorRow> = {}): ErrorRow {
 	return { title, advice, ...rest };
 }
 
 const withMessage: ErrorRow['specific'] = ({ message }, title) => message && `${title}: ${message}`;
 
-/** The message states the credits required and the credits left (spec 7): the larger number is required. */
-const withCredits: ErrorRow['specific'] = ({ message }, title) => {
-	const numbers = message?.match(/\d([\d.,]*\d)?/g) ?? [];
-	// The parts of "1,500" are not two numbers.
-	if (numbers.length !== 2 || !numbers.every((one) => /^\d+$/.test(one))) return null;
-	const [left, needed] = numbers.map(Number).sort((a, b) => a - b);
-	return `${title}: ${amount(needed)} needed, ${amount(left)} left`;
-};
-
-const API_KEY_ERROR = { cause: 'credential-invalid', fatalForStep: true } as const;
-const TRANSIENT = { cause: 'temporarily-unavailable', retry: 'backoff' } as const;
+const API_KEY_ERROR = { isAboutKey: true, fatalForStep: true } as const;
+const TRANSIENT = { retry: 'backoff' } as const;
 
 const API_KEY_REJECTED = row(
 	'The API key was rejected',
@@ -107,7 +83,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	insufficient_credits: row(
 		'Not enough credits',
 		'Top up the account, or lower the cost: fewer items, a cheaper model, a shorter or smaller output. Then use Retry, or run the workflow again if its items have an Idempotency Key.',
-		{ specific: withCredits, cause: 'quota-exhausted', fatalForStep: true },
+		{ specific: withMessage, fatalForStep: true },
 	),
 	forbidden: row(
 		'The API key lacks permission for this action',
@@ -138,7 +114,6 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	generation_in_progress: row(
 		'A conflicting generation is already running',
 		'Wait until it has finished. Then use Retry, or run the workflow again if its items have an Idempotency Key.',
-		{ cause: 'temporarily-unavailable' },
 	),
 	payload_too_large: row(
 		'The request is too large',
@@ -155,12 +130,12 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	CONCURRENCY_LIMIT_REACHED: row(
 		'No free slot',
 		'The account already runs as many generations as its plan allows. Raise Timeout, let other workflows finish, or choose a larger plan.',
-		{ specific: withMessage, retry: 'slot', cause: 'rate-limited' },
+		{ specific: withMessage, retry: 'slot' },
 	),
 	CONNECTION_LIMIT_REACHED: row(
 		'The daily credit limit of the connected app is reached',
 		'Raise the limit in the service’s app: API / MCP Access → Connected apps. Or wait: the limit covers the last 24 hours.',
-		{ fatalForStep: true, cause: 'quota-exhausted' },
+		{ fatalForStep: true },
 	),
 	server_error: row('The service had an internal error', TRY_LATER, { ...TRANSIENT, status: 500 }),
 	model_unavailable: row(
@@ -206,7 +181,7 @@ const BY_STATUS: Record<number, ErrorRow> = {
 	429: row(
 		'Too many requests',
 		'Lower Max Concurrent or raise Poll Interval, and try again later.',
-		{ specific: withMessage, cause: 'rate-limited', retry: 'backoff' },
+		{ specific: withMessage, retry: 'backoff' },
 	),
 };
 const REDIRECT = row(
@@ -223,13 +198,9 @@ const REJECTED = row(
 	'Check the parameters of this item, and the Base URL in the credential.',
 	{ specific: withMessage },
 );
-const BLOCKED = row(
-	'A firewall blocked the request, or this is not the media service',
-	'Check the Base URL in the credential, and the network between n8n and the service.',
-);
 const NOT_THE_SERVICE = row(
-	'This is not the media service',
-	'Check the Base URL in the credential.',
+	'This is not the media service, or a firewall blocked the request',
+	'Check the Base URL in the credential, and the network between n8n and the service.',
 );
 
 /** Returns the row for an error (spec 7). Without a known code, the status counts, and if the body is `foreign`. */
@@ -239,39 +210,5 @@ export function errorRow(code: string | null, status: number, foreign = false): 
 	if (status >= 300 && status < 400) return REDIRECT;
 	if (status in BY_STATUS) return BY_STATUS[status];
 	if (mayHavePassed(status)) return NO_ANSWER;
-	if (!foreign) return REJECTED;
-	return status === 403 ? BLOCKED : NOT_THE_SERVICE;
-}
-
-/** All of our own error codes, with their categories. A code with several possible causes has none. */
-export const OWN_CAUSES: Record<string, FailureCause | undefined> = {
-	invalid_input: 'configuration-invalid',
-	balance_below_minimum: 'quota-exhausted',
-	generation_limit_reached: 'quota-exhausted',
-	credit_limit_reached: 'quota-exhausted',
-	connection_failed: 'temporarily-unavailable',
-	connection_lost: 'temporarily-unavailable',
-	invalid_base_url: 'configuration-invalid',
-	credential_changed: 'configuration-invalid',
-	credential_missing: 'credential-invalid',
-	credential_unreadable: 'temporarily-unavailable',
-	timeout: 'temporarily-unavailable',
-	download_failed: 'temporarily-unavailable',
-	unreadable_answer: 'configuration-invalid',
-	record_unavailable: 'configuration-invalid',
-	unexpected_error: 'node-defect',
-	content_refused: undefined,
-	generation_failed: undefined,
-	generation_ended: undefined,
-	output_missing: undefined,
-	batch_interrupted: undefined,
-	wait_interrupted: undefined,
-	// No category, because some of them suggest a retry, which could charge twice.
-	uncertain_charge: undefined,
-};
-
-/** Returns the category of an error; `undefined` if its code does not determine one, as for a failed generation. */
-export function failureCause(code: string, status: number | null): FailureCause | undefined {
-	if (Object.hasOwn(OWN_CAUSES, code)) return OWN_CAUSES[code];
-	return status === null ? undefined : (errorRow(code, status).cause ?? 'configuration-invalid');
+	return foreign ? NOT_THE_SERVICE : REJECTED;
 }

@@ -134,7 +134,7 @@ export function errorFromResponse(
 /** A 401 means that nothing was created (spec 7). Its body may name a code that is retried, which must not count. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
-	const isAboutApiKey = code !== null && errorRow(code, 400).cause === 'credential-invalid';
+	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;
 	return charging && status === 401 && !isAboutApiKey ? 'authentication_error' : code;
 }
 

@@ -100,13 +100,6 @@ describe('Generation Credits', () => {
 		]);
 		// The account is the same for both.
 		expect(paths()).toEqual(['GET /v1/credits/balance']);
-		expect(run.hints('Step')).toMatchObject([
-			{
-				message: expect.stringMatching(
-					/^The account has 12,345 credits\. .* these 2 items will cost\.$/,
-				) as string,
-			},
-		]);
 	});
 
 	it("returns the service's own summary", async () => {

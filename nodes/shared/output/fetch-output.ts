@@ -8,10 +8,8 @@ import type { Output } from './results';
 import type { Step } from '../step';
 
 /**
- * Downloads the output of a completed generation, if its item asks for it.
- *
- * @param record has the prompt that a reused generation was created from, for the file name
- * @throws as `download`
+ * Downloads the output of a completed generation, if its item asks for it. `record` has the prompt that a reused
+ * generation was created from, for the file name.
  */
 export async function fetchOutput(
 	step: Step,
@@ -48,7 +46,6 @@ function promptOf({ job, prompt }: Plan, record: TableJournal | null): string | 
 	return inRow || (typeof asked === 'string' ? asked : null);
 }
 
-/** The prompt of a creating request. */
 function promptIn({ body }: CreateRequest): unknown {
 	return (body as { prompt?: unknown }).prompt;
 }

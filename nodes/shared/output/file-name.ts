@@ -1,5 +1,4 @@
 import type { GenerationItem } from '../../../client/api/generation';
-import { MAX_NAME_BYTES, truncated } from '../http/media-type';
 
 /** Maximum length of the words in a default file name, in characters. */
 const LONGEST_WORDS = 40;
@@ -9,10 +8,8 @@ const MOST_WORDS = 6;
 const ID_LENGTH = 8;
 
 /**
- * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the
- * model, and the beginning of the id.
- *
- * @param prompt `null` if it is not known
+ * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the model,
+ * and the beginning of the id. `prompt`: `null` if it is not known.
  */
 export function defaultFileName(
 	prompt: string | null,
@@ -22,16 +19,11 @@ export function defaultFileName(
 	return [words, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
 }
 
-/** Maximum length before the number of an output, in bytes: a longer name is cut later, and would lose its number. */
-const LONGEST_STEM = MAX_NAME_BYTES - 20;
-
 /** Returns the file name that a user chose, with a number from the second output of an item on. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
 	// The end of "v1.5" is not an extension.
-	const [extension = ''] = /\.[a-z]\w{2,4}$/i.exec(chosen) ?? [];
-	const stem = chosen.slice(0, chosen.length - extension.length).normalize('NFC');
-	return `${truncated(stem, LONGEST_STEM)}-${outputIndex + 1}${extension}`;
+	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, `-${outputIndex + 1}$1`);
 }
 
 function slugOf(prompt: string): string {

@@ -1,13 +1,12 @@
 import { NodeApiError, type JsonObject } from 'n8n-workflow';
 
-import { failureCause, looksLikeId } from '../../../client/api/error-table';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
 import type { Outcome } from '../../../client/jobs/outcome';
-import { sentences } from '../../../client/text';
+import { amount, sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';
-import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { itemIndexAt, paidGenerations, uncertainItems } from './outcomes';
 import {
 	asHtml,
 	chargedSoFar,
@@ -19,12 +18,14 @@ import {
 	type Unit,
 } from './wording';
 
-/** Advice for a failed step. n8n keeps the ids of charged generations with the execution. */
-const HOW_TO_RESUME =
-	'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again';
-/** The same for several items. A retry with On Error = Stop fails again if the item itself is the cause. */
-const HOW_TO_GET_OTHERS =
-	'To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue (n8n 2.41 saves by itself). 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again';
+/** What to do after a step has failed. n8n keeps the ids of charged generations with the execution. */
+const HOW_TO_GO_ON = {
+	tool: 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion',
+	one: 'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again',
+	// A retry with On Error = Stop fails again if the item itself is the cause.
+	several:
+		'To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue (n8n 2.41 saves by itself). 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again',
+};
 
 /**
  * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
@@ -52,21 +53,21 @@ export function stepError(
 	const open = uncertainItems(outcomes, failed);
 	const itemIndex = itemIndexAt(outcomes, failed);
 	const isOneOfSeveral = step.items.length > 1;
+	const hasOthers = isOneOfSeveral || outcomes.length > 1;
+	const isTool = runsAsTool(step);
 	const { generation } = error;
-	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id && looksLikeId(id));
 	const isNamed =
 		generation === null || [...refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
 		isOneOfSeveral && `${itemsOf(step, [itemIndex])} failed`,
 		explained(error, unitAt(outcomes, failed)),
-		runsAsTool(step) &&
+		isTool &&
 			error.charge === 'unknown' &&
 			'Do not call this tool again for it, but tell the user: another call may be charged again',
 		othersOf(step, outcomes, failed),
 		paid.some(({ id }) => id !== error.generation?.id) && chargedSoFar(paid),
-		recorded.length > 0 && howToGoOn(step, isOneOfSeveral || outcomes.length > 1),
+		recorded.length > 0 && HOW_TO_GO_ON[isTool ? 'tool' : hasOthers ? 'several' : 'one'],
 		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
-		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
@@ -76,18 +77,6 @@ export function stepError(
 		code: error.code,
 		generations: paid.map(({ id, status }) => ({ id, status: status ?? null })),
 	});
-}
-
-/**
- * How to get the generations that a stopped step was charged for.
- *
- * @param hasOthers true if the step has other outputs than the failed one
- */
-function howToGoOn(step: Step, hasOthers: boolean): string {
-	if (runsAsTool(step)) {
-		return 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion';
-	}
-	return hasOthers ? HOW_TO_GET_OTHERS : HOW_TO_RESUME;
 }
 
 /** The description of an error of one item or output: what happened and what to do, the code, and the generation. */
@@ -111,7 +100,6 @@ export function nodeError(
 	description = descriptionOf(error),
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {
-	const cause = failureCause(error.code, error.status);
 	// n8n shows this as the full message in the error details.
 	const response: JsonObject =
 		error.serviceMessage === null ? {} : { message: error.serviceMessage };
@@ -119,15 +107,12 @@ export function nodeError(
 		message: error.message,
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
-		// Older n8n releases ignore this property.
-		...(cause && { failure: { cause } }),
 	});
 	// n8n replaces a message that contains the name of a system error. It shows agents the message only.
 	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
 	shown.stack = withMessage(shown);
-	if (error.cause instanceof Error) addCause(shown, error.cause);
 	Object.assign(shown.context, details);
 	addItemIndex(shown, itemIndex, (step.items?.length ?? 1) > 1);
 	causes.set(shown, error);
@@ -137,7 +122,7 @@ export function nodeError(
 /** The error behind each n8n error, with more detail. */
 const causes = new WeakMap<object, GenerationError>();
 
-/** @returns the error that `nodeError` converted; `undefined` for any other error */
+/** The error that `nodeError` converted; `undefined` for any other error. */
 export function causeOf(error: unknown): GenerationError | undefined {
 	return causes.get(error as object);
 }
@@ -158,46 +143,30 @@ export function addItemIndex(
 	Object.defineProperty(context, 'itemIndex', property);
 }
 
-/**
- * Attaches an unexpected error as the cause, so that n8n logs its stack trace. Only name, message and stack are
- * copied. Request errors hold the request, and older n8n releases store the whole cause with the execution.
- */
-function addCause(shown: NodeApiError, { name, message, stack }: Error): void {
-	const value = Object.assign(new Error(message), { name, stack });
-	Object.defineProperty(shown, 'cause', { value, configurable: true, writable: true });
-}
-
 /** The stack with the final message. n8n logs the stack, which was captured before the message was set. */
 function withMessage({ name, message, stack = '' }: Error): string {
 	const frames = stack.indexOf('\n    at ');
 	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
 }
 
-/** Maximum number of other failed items to name. */
 const MOST_NAMED = 10;
 
-/** Names or counts the other items, or outputs, that failed, and counts those that were skipped. */
 function othersOf(step: Step, outcomes: Array<Outcome<unknown>>, failed: number): string {
-	const positions = [...outcomes.keys()].filter((position) => position !== failed);
-	const unsent = positions.filter((position) => wasNotSent(outcomes[position])).length;
-	const failures = positions.filter((position) => hasFailed(outcomes[position]));
-	const hasOutputs = positions.some((position) => unitAt(outcomes, position) === 'output');
-	const unit: Unit = hasOutputs ? 'output' : 'item';
+	const others = [...outcomes.keys()].filter((position) => position !== failed);
+	const unsent = others.filter((position) => wasNotSent(outcomes[position])).length;
+	const failures = others.filter((position) => hasFailed(outcomes[position]));
+	const items = [...new Set(failures.map((position) => itemIndexAt(outcomes, position)))];
 	const reasons = failures.flatMap((position) => {
 		const outcome = outcomes[position];
 		return outcome.kind === 'error' ? [outcome.error.message] : [];
 	});
-	const names = itemsOf(
-		step,
-		failures.map((position) => itemIndexAt(outcomes, position)),
-	);
 	const why = reasons.length > 0 ? `: ${[...new Set(reasons)].join('; ')}` : '';
 	return sentences(
 		failures.length > 0 &&
-			(hasOutputs || failures.length > MOST_NAMED
-				? `${counted(failures.length, `more ${unit}`, `more ${unit}s`)} failed`
-				: `${names} failed, too${why}`),
-		unsent > 0 && `${counted(unsent, `${unit} was`, `${unit}s were`)} skipped`,
+			(items.length > MOST_NAMED
+				? `${amount(failures.length)} more items failed`
+				: `${itemsOf(step, items)} failed, too${why}`),
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
 	);
 }
 

@@ -1,33 +1,27 @@
 import type { GenerationError } from '../../../client/api/errors';
-import { ENDED_WITHOUT_OUTPUT, isConfirmed, type Outcome } from '../../../client/jobs/outcome';
+import { ENDED_WITHOUT_OUTPUT, type Outcome } from '../../../client/jobs/outcome';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, sentences } from '../../../client/text';
-import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { isLeftOut, paidGenerations, uncertainItems } from './outcomes';
 import { asHtml, chargedSoFar, counted, itemsOf } from './wording';
 import type { Step } from '../step';
 
-/** Log messages and editor hints of a step. */
-
 /**
- * Logs the ids of charged generations after a stop or an error. n8n may drop the output of a stopped step, and
- * a failed execution may not be saved.
- *
- * @param what what happened to the step, for the log
+ * Logs the ids of charged generations after a stop or an error. n8n may drop the output of a stopped step, and a failed
+ * execution may not be saved.
  */
 export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unknown>>): void {
 	const charged = paidGenerations(outcomes);
 	const paid = charged.map(({ id }) => id);
 	const open = uncertainItems(outcomes);
-	const unchecked = uncheckedIds(outcomes);
-	if (paid.length + open.length + unchecked.length === 0) return;
+	if (paid.length + open.length === 0) return;
 	step.n8n.logger.warn(
 		sentences(
 			`${what} while "${step.node.name}" was running`,
 			paid.length > 0 &&
-				`${chargedSoFar(charged)} Wait for Completion returns ${paid.length === 1 ? 'it' : 'them'} at no charge: ${paid.join(', ')}`,
+				`${chargedSoFar(charged)} Wait for Completion returns their outputs at no charge: ${paid.join(', ')}`,
 			open.length > 0 && `${itemsOf(step, open)} may have been charged`,
-			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
 	);
@@ -48,8 +42,6 @@ export function reportUnexpected(step: Step, errors: Array<GenerationError | nul
 /**
  * Shows one hint after a run: what is ready, what is missing and why, what was reused, retried or waited for, and the
  * balance. Shows none if all is ready and there is nothing else to say.
- *
- * @param outcomes of all outputs, in the order of the items
  */
 export function summaryHint(
 	step: Step,
@@ -68,7 +60,6 @@ export function summaryHint(
 	hint(step, message, asAsked ? 'info' : 'warning');
 }
 
-/** True if the item finished as requested. */
 function isThere(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && !outcome.generation.timed_out;
 }
@@ -79,9 +70,8 @@ function isReady(outcome: Outcome<unknown>): boolean {
 }
 
 /**
- * One sentence for each reason why items are missing, in the order of the items.
- *
- * @param free what is added for items that were not charged
+ * One sentence for each reason why items are missing, in the order of the items. `free`: what is added for items that
+ * were not charged.
  */
 function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
@@ -91,63 +81,48 @@ function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string
 		if (group) group.push(outcome);
 		else groups.set(reason, [outcome]);
 	}
-	return [...groups.values()].map((group) => leftOut(step, group, free) ?? sentenceOf(group, free));
+	return [...groups.values()].map((group) => sentenceOf(step, group, free));
 }
 
-/** Counts the items that have no output item, and says how to create them; `null` for any other group. */
-function leftOut(step: Step, group: Array<Outcome<unknown>>, free: string): string | null {
-	const [first] = group;
-	if (first.kind !== 'error' || !isLeftOut(step, first.error)) return null;
-	const { message, description } = first.error;
-	return sentences(
-		`${counted(group.length, 'was', 'were')} left out${free}: ${message}`,
-		description,
-	);
-}
-
-/** The group that an outcome is counted in. */
 function reasonOf(outcome: Outcome<unknown>): string {
-	if (outcome.kind === 'stopped') return outcome.kind;
-	if (outcome.kind === 'done') return isConfirmed(outcome.generation) ? outcome.kind : 'unchecked';
+	if (outcome.kind !== 'error') return outcome.kind;
 	const { charge, code } = outcome.error;
 	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
 }
 
-function sentenceOf(group: Array<Outcome<unknown>>, free: string): string {
-	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
-	const was = counted(group.length, 'was', 'were');
-	const one = group.length === 1;
-	if (errors.length === 0) {
-		if (group[0].kind === 'stopped') return `${was} stopped`;
-		return uncheckedIds(group).length > 0
-			? `${was} not checked in time and returned with the ID only`
-			: `${was} not ready in time and returned unfinished. ${one ? 'It was' : 'They were'} charged. Wait for Completion returns the ${one ? 'result' : 'results'} later`;
+function sentenceOf(step: Step, group: Array<Outcome<unknown>>, free: string): string {
+	const [first] = group;
+	const say = (one: string, many: string) => counted(group.length, one, many);
+	const was = say('was', 'were');
+	if (first.kind === 'stopped') return `${was} stopped`;
+	if (first.kind === 'done') {
+		return `${was} not ready in time and returned unfinished. Wait for Completion returns the output later`;
 	}
-	switch (errors[0].charge) {
+	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
+	const { charge, code, description, message } = first.error;
+	if (isLeftOut(step, first.error)) {
+		return sentences(`${was} left out${free}: ${message}`, description);
+	}
+	switch (charge) {
 		case 'refunded':
-			return `${amount(group.length)} failed and ${one ? 'was' : 'were'} refunded`;
+			return say('failed and was refunded', 'failed and were refunded');
 		case 'unknown':
-			return one
-				? '1 got no response and may have been charged. Read the item’s error before you run it again'
-				: `${amount(group.length)} got no response and may have been charged. Read the items’ errors before you run them again`;
+			return `${amount(group.length)} got no response and may have been charged. Read the error before you run the items again`;
 		case 'paid':
 			return sentences(
-				`${was} charged, but ${one ? 'has' : 'have'} no output: ${firstMessage(errors)}`,
+				`${say('was charged, but has', 'were charged, but have')} no output: ${firstMessage(errors)}`,
 				// Waiting for one that has ended would change nothing.
-				!ENDED_WITHOUT_OUTPUT.has(errors[0].code) &&
-					`Wait for Completion returns ${one ? 'it' : 'them'} by ID at no charge`,
+				!ENDED_WITHOUT_OUTPUT.has(code) && 'Wait for Completion returns it by ID at no charge',
 			);
-		case 'none':
-			return errors.some(({ skipped }) => skipped)
-				? `${was} skipped${free}: ${firstMessage(errors)}`
-				: `${amount(group.length)} failed${free}: ${firstMessage(errors)}`;
+		case 'none': {
+			const isSkipped = errors.some(({ skipped }) => skipped);
+			const what = isSkipped ? `${was} skipped` : `${amount(group.length)} failed`;
+			return `${what}${free}: ${firstMessage(errors)}`;
+		}
 	}
 }
 
-/**
- * The message of the first item that failed by itself. Items that were skipped because of another error come
- * last.
- */
+/** The message of the first item that failed by itself, and was not skipped because of another error. */
 function firstMessage(errors: GenerationError[]): string {
 	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;
@@ -160,10 +135,8 @@ function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 	const counts = outcomes.map((each) => (each.kind === 'done' ? (each.leftOut ?? 0) : 0));
 	const all = counts.reduce((sum, count) => sum + count, 0);
 	if (all === 0) return [];
-	const of = counted(counts.filter(Boolean).length, 'generation', 'generations');
-	return [
-		`${counted(all, 'more output', 'more outputs')} of ${of} ${all === 1 ? 'was' : 'were'} left out: only the first output of a generation is returned`,
-	];
+	const what = counted(all, 'more output was', 'more outputs were');
+	return [`${what} left out: only the first output of a generation is returned`];
 }
 
 /** The balance before and after the step. Other work on the account changes it too, so this is no price. */
@@ -187,7 +160,7 @@ function progressOf(stats: PipelineStats): string[] {
 	return [
 		reused > 0 && `${amount(reused)} reused, no charge`,
 		resubmitted > 0 &&
-			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response. Up to ${resubmitted} additional ${resubmitted === 1 ? 'generation' : 'generations'} may have been charged`,
+			`${counted(resubmitted, 'request was', 'requests were')} sent again after a lost response, and may have been charged again`,
 		recreated > 0 &&
 			`${counted(recreated, 'failed generation was', 'failed generations were')} refunded and created again`,
 		fellBack > 0 && `${counted(fellBack, 'output is', 'outputs are')} from a fallback model`,
@@ -198,26 +171,13 @@ function progressOf(stats: PipelineStats): string[] {
 }
 
 /**
- * Shows a hint about idempotency keys after a run.
- *
- * @param unrecorded keys whose rows could not be written
- * @param changed items that reused the generation of their key although the request differs
- * @param unkeyed items with an empty key
+ * Shows a hint about keys whose rows could not be written (`unrecorded`), and about items that reused the generation of
+ * their key although the request differs (`changed`).
  */
-export function recordHint(
-	step: Step,
-	unrecorded: string[],
-	changed: number[],
-	unkeyed: number[],
-): void {
+export function recordHint(step: Step, unrecorded: string[], changed: number[]): void {
 	const message = sentences(
 		changed.length > 0 &&
-			sentences(
-				`${itemsOf(step, changed)} returned the existing output of ${changed.length === 1 ? 'its' : 'their'} idempotency key, although the prompt or a setting is different`,
-				'For a new output, add the option New Output If the Request Changes',
-			),
-		unkeyed.length > 0 &&
-			`${itemsOf(step, unkeyed)} ${unkeyed.length === 1 ? 'has' : 'have'} an empty idempotency key, so every run is charged`,
+			`${itemsOf(step, changed)} returned the existing output of the idempotency key, although the prompt or a setting is different. For a new output, add the option New Output If the Request Changes`,
 		unrecorded.length > 0 &&
 			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these idempotency keys, and may be charged again: ${unrecorded.join(', ')}`,
 	);
@@ -225,23 +185,8 @@ export function recordHint(
 }
 
 /**
- * Shows the balance before a batch. The service publishes no prices (spec 2.2), so the cost is not estimated.
- *
- * @param balance remaining credits, if the service returned them
- */
-export function creditsHint(step: Step, balance: unknown): void {
-	const items = step.items.length;
-	if (items < 2 || typeof balance !== 'number') return;
-	hint(
-		step,
-		`The account has ${counted(balance, 'credit', 'credits')}. The service publishes no prices, so it is not known in advance what these ${amount(items)} items will cost.`,
-	);
-}
-
-/**
- * Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it.
- *
- * @param type `warning` if an item failed, or if the result differs from the request
+ * Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it. `type`: `warning` if an item
+ * failed, or if the result differs from the request.
  */
 export function hint(step: Step, message: string, type: 'info' | 'warning' = 'info'): void {
 	step.n8n.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });

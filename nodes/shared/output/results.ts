@@ -11,7 +11,6 @@ import { descriptionOf, nodeError } from './node-error';
 import { inFull, unitAt, type Unit } from './wording';
 import { isAfterSleep, type Step } from '../step';
 
-/** A downloaded output and the name of its binary field. */
 export interface Output {
 	propertyName: string;
 	binary: IBinaryData;
@@ -73,7 +72,7 @@ function itemOf(
 /** The error behind each error item, with more detail than its JSON. */
 const failures = new WeakMap<INodeExecutionData, GenerationError>();
 
-/** @returns the error that `errorItem` converted; `undefined` for any other item */
+/** The error that `errorItem` converted; `undefined` for any other item. */
 export function failureOf(item: INodeExecutionData): GenerationError | undefined {
 	return failures.get(item);
 }

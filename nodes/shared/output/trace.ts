@@ -4,20 +4,19 @@ import type { PipelineStats } from '../../../client/step/pipeline';
 import { typeCreatedBy } from '../execution';
 import type { Step } from '../step';
 
-/** What a step did. Everything is optional: a step may end before it does anything. */
-interface Traced {
-	jobs?: Job[];
-	outcomes?: Array<Outcome<unknown>>;
-	stats?: PipelineStats;
-	/** The balance, if the step has read nothing else. */
-	balance?: number;
-}
-
 /**
  * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. No prompt, no URL and no key: traces
  * leave n8n. A later call replaces the values of an earlier one. Older releases and tools ignore it.
  */
-export function traceStep(step: Step, { jobs = [], outcomes = [], stats, balance }: Traced): void {
+export function traceStep(
+	step: Step,
+	{
+		jobs = [],
+		outcomes = [],
+		stats,
+		balance,
+	}: { jobs?: Job[]; outcomes?: Array<Outcome<unknown>>; stats?: PipelineStats; balance?: number },
+): void {
 	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
 	const refunded = errors.filter(({ charge }) => charge === 'refunded').length;
 	const uncertain = errors.filter(({ charge }) => charge === 'unknown').length;
@@ -54,7 +53,6 @@ function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
 	return typeCreatedBy(step) ?? onlyOne(collected);
 }
 
-/** The model of all requests, if it is the same one. */
 function modelOf(jobs: Job[]): string | null {
 	const bodies = jobs.map((job) => (job.kind === 'create' ? job.draft.body : {}));
 	return onlyOne(bodies.map((body) => ('model' in body ? String(body.model) : null)));

@@ -5,8 +5,6 @@ import { amount, itemNames, sentences } from '../../../client/text';
 import { itemIndexAt } from './outcomes';
 import type { Step } from '../step';
 
-/** The wording of errors and hints. */
-
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
@@ -14,7 +12,6 @@ const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	unknown: null,
 };
 
-/** What an error is about: an item, or one of the outputs of an item. */
 export type Unit = 'item' | 'output';
 
 /** Returns `output` if the item of an outcome has several. Outcomes of one item are adjacent. */

@@ -1,5 +1,3 @@
-import { MOST_OUTPUTS } from '../../../nodes/shared/form/fields';
-import { safeFileName } from '../../../nodes/shared/http/media-type';
 import { defaultFileName, outputFileName } from '../../../nodes/shared/output/file-name';
 
 const item = { id: '8706c4eb-fb26-47fd-a7e7-9d2b47f66630', model: 'aurora-image-1' };
@@ -29,14 +27,3 @@ it.each([
 ])('the chosen file name %j of output %d is %j', (chosen, outputIndex, name) => {
 	expect(outputFileName(chosen, outputIndex)).toBe(name);
 });
-
-it.each(['a very long prompt '.repeat(20), `${'夜'.repeat(300)}.png`, '\u0958'.repeat(300)])(
-	'outputs of one item have different file names, however long the chosen one is: %#',
-	(chosen) => {
-		const names = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) =>
-			safeFileName(outputFileName(chosen, outputIndex), 'application/pdf'),
-		);
-		expect(new Set(names).size).toBe(MOST_OUTPUTS);
-		expect(names.every((name) => Buffer.byteLength(name) <= 200)).toBe(true);
-	},
-);

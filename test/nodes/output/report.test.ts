@@ -3,7 +3,7 @@ import type { GenerationItem } from '../../../client/api/generation';
 import type { Outcome } from '../../../client/jobs/outcome';
 import { NOTHING_SPENT } from '../../../client/jobs/memory';
 import type { PipelineStats } from '../../../client/step/pipeline';
-import { creditsHint, reportEnd, summaryHint } from '../../../nodes/shared/output/report';
+import { reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';
 
 function stats(changes: Partial<PipelineStats>): PipelineStats {
@@ -54,7 +54,7 @@ describe('the hint after a run', () => {
 	it.each([
 		[
 			[several('a', 2), several('b', 1), ...ready],
-			'4 of 4 ready. 3 more outputs of 2 generations were left out: only the first output of a generation is returned.',
+			'4 of 4 ready. 3 more outputs were left out: only the first output of a generation is returned.',
 		],
 	])('is a warning if a generation had several outputs', (outcomes, message) => {
 		expect(hintOf(outcomes)).toEqual(saying(message));
@@ -79,7 +79,7 @@ describe('the hint after a run', () => {
 		[
 			'some were handed on unfinished',
 			[...ready, done('c', true), done('d', true)],
-			'2 were not ready in time and returned unfinished. They were charged. Wait for Completion returns the results later.',
+			'2 were not ready in time and returned unfinished. Wait for Completion returns the output later.',
 		],
 		[
 			'one is late',
@@ -89,7 +89,7 @@ describe('the hint after a run', () => {
 		[
 			'an answer was lost',
 			[...ready, failed('uncertain_charge', 'unknown')],
-			'1 got no response and may have been charged. Read the item’s error before you run it again.',
+			'1 got no response and may have been charged. Read the error before you run the items again.',
 		],
 		['it was stopped', [...ready, stopped], '1 was stopped.'],
 	])('says what is ready, what is not, and why: %s', (_, outcomes, message) => {
@@ -109,7 +109,7 @@ describe('the hint after a run', () => {
 		[{ retries: 1 }, '1 request was retried.'],
 		[
 			{ resubmitted: 2 },
-			'2 requests were sent again after a lost response. Up to 2 additional generations may have been charged.',
+			'2 requests were sent again after a lost response, and may have been charged again.',
 		],
 		[{ slotWaitMs: 1600 }, 'The step waited 2 s for free slots.'],
 		[
@@ -141,22 +141,6 @@ describe('the hint after a run', () => {
 			expect(hintOf(ready, all)).toEqual([]);
 		},
 	);
-});
-
-describe('the hint before a batch', () => {
-	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
-
-	it('says what is known, and that the price is unknown', () => {
-		const { step, hints } = contextOf({ items: items(20) });
-		creditsHint(step, 900);
-		expect(hints).toEqual([
-			{
-				message: expect.stringMatching(/has 900 credits.*not known.*20 items/) as string,
-				location: 'outputPane',
-				type: 'info',
-			},
-		]);
-	});
 });
 
 describe('the log message after a stop or an error', () => {
