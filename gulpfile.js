@@ -11,9 +11,13 @@ async function clean() {
 
 function compile() {
 	const tsc = require.resolve('typescript/bin/tsc');
-	return spawn(process.execPath, [tsc, '-p', 'tsconfig.json', '--noEmitOnError'], {
-		stdio: 'inherit',
-	});
+	return spawn(
+		process.execPath,
+		[tsc, '-p', 'tsconfig.json', '--noEmitOnError', '--removeComments'],
+		{
+			stdio: 'inherit',
+		},
+	);
 }
 
 /** Runs a check on every file. The check throws if the file must not be published. */

@@ -9,9 +9,6 @@ import type { Step } from './step';
 /**
  * Runs a creating node: as a step of the user's workflow, which polls or sleeps, or in a helper workflow of a step that
  * sleeps.
- *
- * @returns the items of the node's output
- * @throws NodeApiError as `runNode` does
  */
 export async function runCreatingNode(
 	step: Step,

@@ -7,8 +7,6 @@ import { Journal, type StoredOrders } from '../../client/orders/journal';
 import { wallClock } from './http/clock';
 import type { Caller, Step } from './step';
 
-/** Facts about the execution that a step runs in. */
-
 /** True if an AI agent runs the node as its tool. A tool returns JSON only. */
 export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean {
 	const isTool = 'isToolExecution' in n8n && n8n.isToolExecution?.() === true;
@@ -40,10 +38,7 @@ export function hasErrorOutput({ node }: Pick<Step, 'node'>): boolean {
 	return node.onError === 'continueErrorOutput';
 }
 
-/**
- * True if a workflow or an execution has an id. Until it is saved, n8n uses a placeholder of the form
- * `__WORD__`.
- */
+/** True if a workflow or an execution has an id. Until it is saved, n8n uses a placeholder of the form `__WORD__`. */
 export function isSaved(id: string | undefined): boolean {
 	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }

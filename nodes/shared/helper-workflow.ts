@@ -15,11 +15,8 @@ import type { Step } from './step';
  * step's execution sleeps in n8n's database until that workflow ends, and then returns its result.
  */
 
-/** A node of a helper workflow. */
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
 	Partial<INode>;
-
-const NODES_IN_A_ROW = 6;
 
 const trigger: HelperNode = {
 	name: 'Start',
@@ -28,7 +25,6 @@ const trigger: HelperNode = {
 	parameters: { inputSource: 'passthrough' },
 };
 
-/** What a helper workflow consists of. */
 interface Helper {
 	name: string;
 	/** A sticky note for users who open it from the executions list. Each entry is a paragraph, in Markdown. */
@@ -84,13 +80,7 @@ const SAVED = {
 /** Builds a helper workflow: a trigger, and lines of nodes. */
 export function helperWorkflow({ name, note, lines, saved }: Helper): IWorkflowBase {
 	const placed = lines.flatMap((line, row) =>
-		line.map((node, index) => ({
-			...node,
-			position: [
-				240 * ((index + 1) % NODES_IN_A_ROW),
-				200 * (row + Math.floor((index + 1) / NODES_IN_A_ROW)),
-			],
-		})),
+		line.map((node, index) => ({ ...node, position: [240 * (index + 1), 200 * row] })),
 	);
 	const nodes = [{ ...trigger, position: [0, 0] }, ...placed];
 	return {
@@ -115,11 +105,7 @@ export function sameAs({ type, typeVersion, credentials }: INode) {
 	return { type, typeVersion, credentials };
 }
 
-/**
- * The terms of the helper workflows of a step.
- *
- * @param secret only if they read the step
- */
+/** The terms of the helper workflows of a step. `secret`: only if they read the step. */
 export function newTerms(step: Step, secret?: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(step);
@@ -138,7 +124,6 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The length of a UUID. */
 const SECRET_LENGTH = 36;
 
 /** The secret of the helper workflow that the node runs in. `null` if it has none: a missing secret never matches. */

@@ -46,11 +46,7 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 const STARTING =
 	'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES';
 
-/**
- * Explains an error of n8n, and quotes it.
- *
- * @returns a `GenerationError` if calling the table again cannot help
- */
+/** Explains an error of n8n, and quotes it. */
 export function tableError(cause: unknown): Error {
 	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
 	const known = KNOWN.find(([pattern]) => pattern.test(message));

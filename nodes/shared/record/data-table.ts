@@ -28,9 +28,8 @@ import type { Step } from '../step';
 const MOST_CONDITIONS = 200;
 
 /**
- * Opens the table of the workflow's project, and creates it if it is missing.
- *
- * @throws GenerationError `record_unavailable`, with advice
+ * Opens the table of the workflow's project, and creates it if it is missing. Throws GenerationError
+ * `record_unavailable`, with advice.
  */
 export async function dataTable(step: Step): Promise<CallTable> {
 	const table = tableOf(step);
@@ -55,9 +54,8 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
 }
 
 /**
- * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped.
- *
- * @throws Error if there is no table
+ * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped. Throws
+ * Error if there is no table.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
 	const sameId = { keyName: 'generation_id', keyValue: '={{ $json.generation_id }}' };
@@ -125,10 +123,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 		operations.push(isRepeated ? insertUnless(row, sameWriter) : insert(row));
 	const [first, ...others] = chunks({
 		match: 'any',
-		// Older releases of the package stored keys without normalizing them.
-		conditions: call.keys.flatMap((key) =>
-			[...new Set([key, key.normalize('NFD')])].map((form): Condition => ['key', form]),
-		),
+		conditions: call.keys.map((key): Condition => ['key', key]),
 	}).map((part) => row('get', { returnAll: true, ...filter(part) }));
 	if (first) operations.push(first);
 	const final = writes(changes.filter((change) => change.final));
@@ -144,9 +139,8 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 }
 
 /**
- * The conditions for a row of the same key and owner, which may have failed. The key is that of the input item.
- *
- * n8n drops the comparison of each condition here, and always compares for equality.
+ * The conditions for a row of the same key and owner, which may have failed. The key is that of the input item. n8n drops
+ * the comparison of each condition here, and always compares for equality.
  */
 function sameKey({ workflow_id: workflow, node_id: node, type }: RowFields): INodeParameters[] {
 	const cell = (keyName: string, text: string) => ({ keyName, keyValue: literalOrNull(text) });
@@ -165,10 +159,7 @@ function equals(keyName: string, value: string | number): INodeParameters {
 	return { keyName, condition: 'eq', keyValue: literal(value) };
 }
 
-/**
- * Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty
- * string.
- */
+/** Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty string. */
 function cells(fields: Partial<RowFields>): Record<string, string | null> {
 	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
 }

@@ -8,18 +8,14 @@ import { isTableGone, wrongColumns } from './data-table-errors';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
-/** The data table of the project that a workflow belongs to: found by its name, or created. */
-
 /** How long the id of a table is reused. A user may rename the table meanwhile, so that a new one is created. */
 const REMEMBERED_MS = 60_000;
 
-/** The id of the table of each workflow, and when it was found. */
 const remembered = new Map<string, { id: string; at: number }>();
 
 /**
- * The table of the context's workflow. Its id is remembered for a while.
- *
- * @throws GenerationError `record_unavailable` if the workflow has not been saved
+ * The table of the context's workflow. Its id is remembered for a while. Throws GenerationError `record_unavailable` if
+ * the workflow has not been saved.
  */
 export function tableOf(step: Step) {
 	const { id: workflowId } = step.n8n.getWorkflow();
@@ -84,7 +80,6 @@ export const creation: Operation = {
 	},
 };
 
-/** The operation that lists the tables whose names contain that of the table. */
 export const listing: Operation = {
 	parameters: {
 		resource: 'table',

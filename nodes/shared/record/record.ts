@@ -4,7 +4,6 @@ import { toResult } from '../../../client/async';
 import type { KnownGeneration } from '../../../client/api/errors';
 import type { Memory } from '../../../client/jobs/memory';
 import type { CreateJob, Job, KeyedJob } from '../../../client/jobs/job';
-import type { TablePorts } from '../../../client/orders/batched-table';
 import type { Journal } from '../../../client/orders/journal';
 import { newRow, requestFields, storedKey, type TableScope } from '../../../client/orders/table';
 import { TableJournal } from '../../../client/orders/table-journal';
@@ -21,12 +20,7 @@ export function keyOf(job: KeyedJob): string | null {
 
 /**
  * Opens the table that stores idempotency keys, and reads the keys of all items. No creating request may be sent for
- * these items before that.
- *
- * @param journal the orders that are stored with the execution
- * @param memory what earlier runs of the step remember
- * @returns `null` if no item has a key
- * @throws GenerationError `record_unavailable`
+ * these items before that. Returns `null` if no item has a key. Throws GenerationError `record_unavailable`.
  */
 export async function openRecord(
 	step: Step,
@@ -36,7 +30,9 @@ export async function openRecord(
 ): Promise<TableJournal | null> {
 	const keys = jobs.map(keyOf).filter((key) => key !== null);
 	if (keys.length === 0) return null;
-	const record = new TableJournal(journal, scopeOf(step, memory), await portsOf(step));
+	const ports = { clock: wallClock, signal: step.signal, debug: debugLog(step) };
+	const table = await dataTable(step);
+	const record = new TableJournal(journal, scopeOf(step, memory), { ...ports, table });
 	const begun = await toResult(async () => await record.begin(keys, memory));
 	if (begun.ok) return record;
 	await record.close();
@@ -74,45 +70,25 @@ export async function recordUnreturned(
 	});
 }
 
-/** @throws GenerationError `record_unavailable` */
-async function portsOf(step: Step): Promise<TablePorts> {
-	const table = await dataTable(step);
-	return { table, clock: wallClock, signal: step.signal, debug: debugLog(step) };
-}
-
-/** A row without a key belongs to its node, also in a step with a key scope. */
 function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 	const scope = scopeOf(step);
 	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
-/** What the rows of a step belong to: its workflow and node, or its key scope, for all nodes of one type. */
-type RowOwner = Pick<TableScope, 'workflowId' | 'nodeId' | 'type'>;
-
-/** Returns what the rows of a step belong to. */
-function rowOwnerOf(step: Step): RowOwner {
-	const keyScope = keyScopeOfStep(step);
-	if (keyScope === null) return nodeOwner(step);
-	return { workflowId: '', nodeId: `scope:${keyScope}`, type: typeCreatedBy(step) ?? undefined };
+/** A step without a key scope, and a row without a key, belong to the node of the workflow. */
+function nodeOwner({ n8n, node }: Step) {
+	// Only a saved workflow has node ids. A node of a sub-workflow given as JSON has the workflow id of its caller.
+	return { workflowId: n8n.getWorkflow().id ?? '', nodeId: node.id || `name:${node.name}` };
 }
 
-function nodeOwner(step: Step): RowOwner {
-	return { workflowId: step.n8n.getWorkflow().id ?? '', nodeId: nodeIdOf(step) };
-}
-
+/** What the rows of a step belong to: its node, or its key scope, for all nodes of one type. */
 function scopeOf(step: Step, memory?: Memory): TableScope {
 	const batch = memory?.token;
 	const run = randomUUID();
 	const writer = batch === undefined ? run : `${batch}/${run.slice(0, 8)}`;
-	return { ...rowOwnerOf(step), executionId: step.execution, writer, batch };
-}
-
-/**
- * The node id for the row's `node_id` column. n8n assigns ids only to the nodes of a saved workflow. A node of
- * a sub-workflow given as JSON may have none, and is identified by its name. Its workflow id is that of the
- * calling workflow.
- */
-function nodeIdOf(step: Step): string {
-	const { id, name } = step.node;
-	return id || `name:${name}`;
+	const keyScope = keyScopeOfStep(step);
+	const type = typeCreatedBy(step) ?? undefined;
+	const owner =
+		keyScope === null ? nodeOwner(step) : { workflowId: '', nodeId: `scope:${keyScope}`, type };
+	return { ...owner, executionId: step.execution, writer, batch };
 }
