@@ -36,15 +36,6 @@ describe('with ten slots, a batch takes at most 1.25, 1.10, 1.05 or 1.03 times t
 	});
 
 	it.each([
-		[2, 1.15],
-		[4, 1.1],
-		[10, 1.1],
-	])('two nodes that share them, %d s: %d', async (seconds, most) => {
-		const { ratio } = await runBatch({ ...batchOf(10, seconds, 'each'), steps: 2 });
-		expect(ratio).toBeLessThanOrEqual(most);
-	});
-
-	it.each([
 		[2, 1.25],
 		[4, 1.1],
 		[10, 1.1],

@@ -74,11 +74,4 @@ describe.each(ownNodes.map((node) => [node.description.name, node] as const))('%
 			credentials: [{ name: 'mediaGenerationApi', required: true }],
 		});
 	});
-
-	it('has a light and a dark icon', () => {
-		expect(node.description.icon).toEqual({
-			light: expect.stringMatching(/^file:.*\.svg$/) as string,
-			dark: expect.stringMatching(/^file:.*\.dark\.svg$/) as string,
-		});
-	});
 });

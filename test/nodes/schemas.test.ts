@@ -30,7 +30,6 @@ describe('the preview of the output', () => {
 	];
 
 	it.each([
-		['GenerationModels/__schema__/v1.0.0/get.json', model],
 		['GenerationModels/__schema__/v1.0.0/getAll.json', model],
 		['GenerationCredits/__schema__/v1.0.0/getBalance.json', balance],
 		['GenerationCredits/__schema__/v1.0.0/getSummary.json', summary],

@@ -91,23 +91,6 @@ describe('the probe of a presigned URL', () => {
 		expect(sent).toEqual([]);
 	});
 
-	it.each(['its signal', 'Stop'])(
-		'ends with %s although no response ever arrives',
-		async (what) => {
-			const [stop, look] = [new AbortController(), new AbortController()];
-			const sent: IHttpRequestOptions[] = [];
-			const httpRequest = async (options: IHttpRequestOptions) => {
-				sent.push(options);
-				return await new Promise<never>(() => undefined);
-			};
-			const { step } = contextOf({ cancel: stop.signal, helpers: { httpRequest } });
-			const probed = probeWith(step)(url, look.signal);
-			setImmediate(() => (what === 'Stop' ? stop : look).abort());
-			await expect(probed).rejects.toThrow(/abort/);
-			expect(sent[0].abortSignal?.aborted).toBe(true);
-		},
-	);
-
 	it('that breaks after it was read does not throw', async () => {
 		const body = bodyOf('');
 		await storage(403, {}, body).probe(url);

@@ -56,28 +56,16 @@ it('nothing is created after a user has stopped the waves that wake while a work
 	expect(stops).toBeGreaterThan(2);
 });
 
-it('a generation that failed counts for the limit if the next wave dies', async () => {
+it.each<[string, Partial<SleepSchedule>]>([
+	['a generation that failed', { items: ['fails once', 'fails', 'made'], retriesOnFailure: 1 }],
+	[
+		'what was sent again',
+		{ items: ['answer lost', 'answer lost', 'made'], limit: 1, onUncertainCharge: 'resubmit' },
+	],
+])('%s counts for the limit if the next wave dies', async (_, given) => {
 	for (const nth of [40, 60, 80, 100, 120]) {
-		await playAsleep({
-			...calm,
-			items: ['fails once', 'fails', 'made'],
-			retriesOnFailure: 1,
-			maxNewGenerations: 4,
-			deaths: [{ depth: 2, nth, restart }],
-		});
-	}
-});
-
-it('what a wave spent that died counts for the limit, also if requests were sent again before', async () => {
-	for (const nth of [40, 60, 80, 100, 120]) {
-		await playAsleep({
-			...calm,
-			items: ['answer lost', 'answer lost', 'made'],
-			limit: 1,
-			onUncertainCharge: 'resubmit',
-			maxNewGenerations: 4,
-			deaths: [{ depth: 2, nth, restart }],
-		});
+		const deaths: Death[] = [{ depth: 2, nth, restart }];
+		await playAsleep({ ...calm, ...given, maxNewGenerations: 4, deaths });
 	}
 });
 

@@ -3,9 +3,7 @@ import type { SleepWorld } from './world';
 
 /** Counts what happened in many schedules, to check that they were not free of failures. */
 export class SleepTally {
-	schedules = 0;
 	waits = 0;
-	executions = 0;
 	/** Deaths by the depth of the deepest execution that was awake; the last entry: nothing was. */
 	deaths = [0, 0, 0, 0, 0];
 	/** Steps that went on although n8n was killed after they fell asleep. */
@@ -21,9 +19,7 @@ export class SleepTally {
 
 	add(world: SleepWorld): void {
 		const { service, schedule, died, stopped, step } = world;
-		this.schedules++;
 		this.waits += Number(schedule.node === 'wait');
-		this.executions += world.n8n.records.size;
 		for (const { awake } of died) this.deaths[awake.length > 0 ? Math.max(...awake) : 4]++;
 		this.stops += Number(stopped !== null);
 		this.outages += Number(schedule.outage !== null);
