@@ -14,7 +14,7 @@ const tests = {
 	testEnvironment: fileURLToPath(new URL('until-one-fails.mjs', import.meta.url)),
 	testTimeout: 30_000,
 	testMatch: folders.split(' ').map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-	testPathIgnorePatterns: ['/test/client/[^/]+\\.property\\.', '/test/client/saboteurs\\.'],
+	testPathIgnorePatterns: ['/test/client/saboteurs\\.'],
 };
 
 export default {

@@ -28,6 +28,14 @@ const pauses = (times: number[]) => times.slice(1).map((at, index) => at - times
 const inForm = { wait: false } as const;
 
 describe('items without a slot', () => {
+	it('get one in their order', async () => {
+		const step = limited(2);
+		step.fake.latencyMs = 300;
+		await step.run(batch(8));
+		const order = [...step.fake.made].sort((one, other) => one.startedAt - other.startedAt);
+		expect(order.map(({ prompt }) => prompt)).toEqual(batch(8).map((_, index) => `p${index}`));
+	});
+
 	it('ask one at a time, not all of them', async () => {
 		const step = limited(0);
 		step.fake.latencyMs = 300;
