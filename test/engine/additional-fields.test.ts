@@ -17,18 +17,6 @@ describe('Additional Body Fields', () => {
 		expect(stage.bodies[0]).toMatchObject({ style: 'ink', parameters: { seed: 7, steps: 20 } });
 	});
 
-	it('can be an object from an expression, and their seed counts up for each output', async () => {
-		const options = { additionalFields: '={{ $json.more }}' };
-		await stage.run(
-			'imageGeneration',
-			{ ...capable, options, numberOfOutputs: 2, waitForCompletion: false },
-			{ items: [{ prompt: 'A boat', more: { parameters: { seed: 3 } } }] },
-		);
-		expect(stage.bodies.map(({ parameters }) => parameters)).toEqual(
-			expect.arrayContaining([{ seed: 3 }, { seed: 4 }]),
-		);
-	});
-
 	it.each<[string, unknown]>([
 		['{"parameters": "fast"}', 'fast'],
 		['{"parameters": ["fast", "small"]}', ['fast', 'small']],

@@ -78,18 +78,6 @@ describe('a credential store', () => {
 		expect(run.logs.filter(({ level }) => level === 'warn')).toEqual([]);
 	});
 
-	it.each([1, 2])(
-		'that is unavailable for a moment causes only a short delay: read %i',
-		async (which) => {
-			whileReading(async (reads) => {
-				if (reads >= which && reads < which + 2) throw new Error('Database is locked');
-			});
-			const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-			expect(run.error).toBeUndefined();
-			expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
-		},
-	);
-
 	it.each([
 		'Node does not have any credentials set',
 		'Node does not have any credentials set for "mediaGenerationApi"',
@@ -178,12 +166,5 @@ describe('a credential that is edited while a step runs', () => {
 		expect(atService.filter((one) => one.keyFingerprint !== keyFingerprint)).toEqual([]);
 		expect(other.requests.all).toEqual([]);
 		expect(everythingIn(run.error)).not.toContain(keys.main.slice(9, 20));
-	});
-
-	it('continues with a new key for the same address, as after a rotation', async () => {
-		edit(1, { apiKey: stage.sandbox.keys.second });
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-		expect(run.error).toBeUndefined();
-		expect(stage.sandbox.books.totals).toMatchObject({ created: 1, charged: 1 });
 	});
 });

@@ -1,4 +1,3 @@
-import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import type { KeyName } from '../../sandbox/accounts/accounts';
 import { listModels } from '../../sandbox/models/catalogue';
 import { bareNode } from '../../tools/engine/bare-node';
@@ -146,12 +145,6 @@ describe('the credential', () => {
 		});
 	});
 
-	it.each(addresses)('serves the nodes with "%s" at the end of the address', async (end) => {
-		const credential = { baseUrl: ` ${stage.sandbox.url}${end} ` };
-		const run = await stage.run('generationCredits', {}, { credential });
-		expect(run.output('Step')).toMatchObject([{ json: { object: 'credit_balance' } }]);
-	});
-
 	it.each([
 		['file:///x', 'must start with https:// or http://'],
 		['http://user:pass@127.0.0.1', 'must not contain a user name or password'],
@@ -182,22 +175,6 @@ describe('the credential', () => {
 		const run = await fetchWith(stage.sandbox.service.outputUrl(id) ?? '');
 		expect(run.error?.message).toContain('sent to the Base URL only');
 		expect(stage.sandbox.requests.keysAtStorage).toEqual([]);
-	});
-
-	it.each(['', 'v1/models'])('refuses a request without a valid URL: "%s"', async (url) => {
-		const { authenticate } = new MediaGenerationApi();
-		const data = { apiKey: 'key', baseUrl: stage.sandbox.url };
-		await expect(authenticate(data, { url })).rejects.toThrow('The URL must begin with');
-	});
-
-	it('does not follow their redirects', async () => {
-		const id = await stage.made('a boat');
-		await stage.pass(5);
-		const location = stage.sandbox.service.outputUrl(id) ?? '';
-		stage.sandbox.faults.order({ on: 'credits', action: { kind: 'redirect', location } });
-		await fetchWith(`${stage.sandbox.url}/v1/credits/balance`);
-		expect(stage.sandbox.requests.on('credits')).toHaveLength(1);
-		expect(stage.sandbox.requests.on('download')).toEqual([]);
 	});
 });
 
@@ -237,20 +214,6 @@ describe.each([
 		expect(await values('mini northlight')).toEqual(minis.map(({ id }) => id));
 		expect(await values('none such')).toEqual([]);
 		expect(await values('  ')).toHaveLength(listModels(type).length);
-	});
-
-	it('leaves out models of another type if the service sends them', async () => {
-		const body = { object: 'list', data: listModels('all') };
-		stage.sandbox.faults.order({ on: 'models', action: { kind: 'respond', status: 200, body } });
-		expect(await search()).toHaveLength(listModels(type).length);
-	});
-
-	it('gives up after 20 s, with the words of the credential test', async () => {
-		stage.sandbox.faults.order({ on: 'models', action: { kind: 'hang' }, times: 'always' });
-		const restore = stage.shortenTimeouts(100);
-		const message = 'The service cannot be reached: no response within 20 s';
-		await expect(search()).rejects.toMatchObject({ message });
-		restore();
 	});
 
 	it('says what is wrong with the key', async () => {

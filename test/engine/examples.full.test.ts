@@ -1,15 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { INode, INodeParameters, INodeType } from 'n8n-workflow';
 
 import { readWorkflow } from '../../tools/engine';
-import { inARow } from '../../tools/engine/in-a-row';
-import { readMediaInfo } from '../../tools/media-info';
 import { credentialTypes } from '../../tools/start/examples';
 import { parameterProblems } from '../support/workflow-check';
-import { binaryOf, openStage } from './stage';
+import { openStage } from './stage';
 
 const folder = join(__dirname, '../../examples');
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -149,12 +145,6 @@ describe.each(['scheduled-batch-from-table.json', 'scheduled-batch-to-s3.json'])
 				},
 			});
 		});
-
-		it('creates no more than a limit in each run', () => {
-			expect(parametersOf('Create Pictures')).toMatchObject({
-				runOptions: { maxNewGenerations: 20 },
-			});
-		});
 	},
 );
 
@@ -169,82 +159,5 @@ describe.each([
 		const [{ parameters }] = nodes.filter(({ type }) => type.endsWith('.stickyNote'));
 		expect(parameters.content).toMatch(/tab \*Settings\*/);
 		expect(parameters.content).toContain('*On Error*');
-	});
-});
-
-it('examples/product-photo-to-video.json makes a vertical video from each photo', async () => {
-	const { nodes } = readWorkflow(join(folder, 'product-photo-to-video.json'));
-	const [split, photos, animate] = ['Split Products', 'Create Product Photos', 'Animate'].map(
-		(name) => nodes.find((node) => node.name === name) as INode,
-	);
-	const products = ['MUG-01', 'BAG-07'].map((sku) => ({ sku, photo: sku, motion: 'It turns' }));
-	const rows = { name: split.name, type: 'n8n-nodes-base.noOp' };
-	const run = await stage.runWorkflow(inARow(rows, photos, animate), { items: products });
-	expect([run.status, run.error]).toEqual(['success', undefined]);
-	const videos = run.output('Animate');
-	expect(videos.map(({ json }) => json.sku)).toEqual(['MUG-01', 'BAG-07']);
-	const file = join(await mkdtemp(join(tmpdir(), 'example-')), 'video.mp4');
-	for (const { binary } of videos) {
-		if (!binary) throw new Error('There is no file.');
-		await writeFile(file, await run.binary(binary.video));
-		const { width, height } = await readMediaInfo(file);
-		expect(width / height).toBeCloseTo(9 / 16, 1);
-	}
-	await rm(dirname(file), { recursive: true });
-});
-
-it('examples/submit-now-collect-later.json collects the other clips if one is rejected', async () => {
-	const { nodes } = readWorkflow(join(folder, 'submit-now-collect-later.json'));
-	const [start, collect] = ['Start Videos', 'Collect Videos'].map(
-		(name) => nodes.find((node) => node.name === name) as INode,
-	);
-	const poll = { ...collect, parameters: { ...collect.parameters, mode: 'poll' } };
-	const split = { name: 'Split Clips', type: 'n8n-nodes-base.noOp' };
-	const clips = ['one', 'two', 'three'].map((name) => ({ name, prompt: `[seconds: 0] ${name}` }));
-	const action = { kind: 'error', code: 'invalid_parameter' } as const;
-	const match = { promptIncludes: 'two' };
-	stage.sandbox.faults.order({ on: 'create', match, action, times: 'always' });
-	const run = await stage.runWorkflow(inARow(split, start, poll), { items: clips });
-	expect([run.status, run.error]).toEqual(['success', undefined]);
-	expect(run.output('Start Videos')[1].json.error).toContain('Invalid parameter');
-	const collected = run.output('Collect Videos');
-	expect(collected.map(({ binary }) => binary?.data.fileName)).toEqual([
-		'one.mp4',
-		undefined,
-		'three.mp4',
-	]);
-	expect(collected[1].json.error).toContain('Invalid parameter');
-	expect(stage.sandbox.books.totals.created).toBe(2);
-});
-
-describe('examples/main.json, run', () => {
-	const workflow = readWorkflow(join(folder, 'main.json'));
-
-	it('generates an image, and a video that starts from it, and charges each once', async () => {
-		const run = await stage.runWorkflow(workflow);
-		expect([run.status, run.error]).toEqual(['success', undefined]);
-
-		const [picture] = run.output('Create Picture');
-		const [video] = run.output('Collect Video');
-		const png = await run.binary(binaryOf(picture));
-		const mp4 = await run.binary(binaryOf(video));
-		expect(binaryOf(picture).fileName).toMatch(/\.png$/);
-		expect(binaryOf(video).fileName).toMatch(/\.mp4$/);
-		expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
-		expect(mp4.subarray(4, 8).toString('latin1')).toBe('ftyp');
-
-		const [first, second, ...others] = stage.sandbox.books.generations;
-		expect(others).toEqual([]);
-		expect([first.type, second.type]).toEqual(['image', 'video']);
-		expect(second.request.image_url).toBe(picture.json.url);
-		expect([first.charged - first.refunded, second.charged - second.refunded]).toEqual([8, 40]);
-	});
-
-	it('spends nothing if fewer credits are left than its minimum', async () => {
-		stage.sandbox.service.accounts.setCredits('main', 99);
-		const run = await stage.runWorkflow(workflow);
-		expect(run.status).toBe('error');
-		expect(run.error?.message).toContain('99 credits left');
-		expect(stage.sandbox.books.generations).toEqual([]);
 	});
 });

@@ -65,21 +65,6 @@ describe('helper workflows', () => {
 		);
 		for (const [, own] of helpers) expect(own).toMatchObject(settings);
 	});
-
-	it('take no other settings from the user’s workflow', async () => {
-		const others = { errorWorkflow: 'x', executionTimeout: 5000, callerPolicy: 'any' };
-		const first = await batch({ ...settings, ...others });
-		await sleepToEnd(stage, first);
-		for (const [name, own] of helpersSince(first)) {
-			expect(own).toMatchObject({ callerPolicy: 'workflowsFromSameOwner' });
-			expect(Object.keys(own)).not.toContain('errorWorkflow');
-			// n8n would count the sleep.
-			expect([name, own.executionTimeout]).toEqual([
-				name,
-				name.endsWith('record') ? undefined : -1,
-			]);
-		}
-	});
 });
 
 describe('a user’s workflow that keeps no executions', () => {
@@ -105,20 +90,4 @@ describe('a user’s workflow that keeps no executions', () => {
 		await sleepToEnd(stage, first);
 		expect(keptOf(first, 'Step: results')).toEqual(['none']);
 	});
-});
-
-/** n8n deletes one that is not kept before it wakes the execution that waits for it. */
-const kinds = ['sleeping batch', 'waves', 'results'];
-
-it('a user’s workflow that leaves it to n8n what to keep also does so for helper executions without files', async () => {
-	const first = await batch({}, { downloadOutput: false });
-	await sleepToEnd(stage, first);
-	for (const kind of kinds) expect(keptOf(first, `Step: ${kind}`)).toEqual([undefined]);
-	const set = { saveDataSuccessExecution: 'all' };
-	const second = await batch(set, {
-		downloadOutput: false,
-		options: { idempotencyKey: '={{ $json.key }}2' },
-	});
-	await sleepToEnd(stage, second);
-	for (const kind of kinds) expect(keptOf(second, `Step: ${kind}`)).toEqual(['all']);
 });

@@ -43,26 +43,6 @@ describe('a database that is busy for a moment', () => {
 			['b', 'completed'],
 		]);
 	});
-
-	it('after the request does not leave the generation without its ID', async () => {
-		let fails = 3;
-		tables.before = (operation) => {
-			if (operation === 'update' && created() > 0 && fails-- > 0) throw new Error(ERRORS[0]);
-		};
-		const run = await execute(items(['a', 'a boat']));
-		const { id } = run.output('Step')[0].json;
-		expect(rows()).toMatchObject([{ generation_id: id, status: 'completed' }]);
-		expect(run.hints('Step')).toEqual([]);
-	});
-
-	it('when a step ends with an error, does not lose the IDs of its other generations', async () => {
-		const repeated = failing(['insert'], ERRORS[0]);
-		const list = items([null, '[seconds: 1] a boat'], [null, '[seconds: 2] [fail: no paint]']);
-		const run = await execute(list, { downloadOutput: false });
-		expect(run.status).toBe('error');
-		expect([...repeated]).toEqual(['insert']);
-		expect(rows()).toMatchObject([{ prompt: '[seconds: 1] a boat', status: 'completed' }]);
-	});
 });
 
 describe('a database that stays busy', () => {

@@ -28,17 +28,6 @@ describe('data tables that are not there while n8n starts', () => {
 		expect(run.error).toBeUndefined();
 		expect(created()).toBe(2);
 	});
-
-	it('are an error after half a minute that says how to enable them', async () => {
-		const before = wallClock.now();
-		tables.refusal = DISABLED;
-		const { error } = await execute(items(['a', 'a boat']));
-		expect(error).toMatchObject({ context: { code: 'record_unavailable' } });
-		expect(error).toHaveProperty('description', expect.stringMatching(/N8N_DISABLED_MODULES/));
-		expect(error).toHaveProperty('description', expect.stringContaining(`n8n says: ${DISABLED}`));
-		expect(wallClock.now() - before).toBeGreaterThanOrEqual(29_000);
-		expect(created()).toBe(0);
-	});
 });
 
 describe('without a table', () => {

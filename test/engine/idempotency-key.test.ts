@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { wallClock } from '../../nodes/shared/http/clock';
 import { ownType } from '../support/workflow';
-import { items, keyed, openKeyedStage, workflowWith } from './keyed';
+import { items, keyed, openKeyedStage } from './keyed';
 import { byId } from './stage';
 
 const { stage, tables, rows, created, execute } = openKeyedStage();
@@ -86,55 +86,6 @@ describe('a key', () => {
 			}),
 		);
 	});
-
-	it('that two items share is one order, and a hint says so if their requests differ', async () => {
-		const run = await execute(items(['a', 'a boat'], ['a', 'a ship']));
-		expect(new Set(idsOf(run.output('Step'))).size).toBe(1);
-		expect(run.hints('Step')).toContainEqual(
-			expect.objectContaining({
-				message: expect.stringMatching(
-					/Item [12] of 2 returned the existing output of the idempotency key/,
-				),
-			}),
-		);
-	});
-
-	it('of another node is another order', async () => {
-		await execute(items(['a', 'a boat']));
-		await execute(items(['a', 'a boat']), keyed, { id: 'another-node' });
-		expect(created()).toBe(2);
-	});
-
-	it('added before a retry does not pay again for the generations of the execution', async () => {
-		const list = items(['a', 'a boat'], ['b', 'a ship [reject: invalid_parameter 1]']);
-		const first = await execute(list, { downloadOutput: false });
-		expect(first.status).toBe('error');
-		const second = await stage.engine.retry(first, { workflow: workflowWith(keyed) });
-		expect(second.status).toBe('success');
-		await execute(list);
-		expect(created()).toBe(2);
-	});
-});
-
-describe('a key that is changed before a retry', () => {
-	const list = items(['a', 'a boat'], ['b', 'a ship [reject: invalid_parameter 1]']);
-	const withKey = (idempotencyKey: string) => ({ options: { idempotencyKey } });
-
-	it('is another order', async () => {
-		const first = await execute(list);
-		const written = workflowWith({ ...keyed, ...withKey('={{ $json.key }}-again') });
-		expect((await stage.engine.retry(first, { workflow: written })).status).toBe('success');
-		expect(rows().map(({ key }) => key)).toEqual(['a', 'a-again', 'b-again']);
-		expect(created()).toBe(3);
-	});
-
-	it('is the same order if only the result of its expression has changed', async () => {
-		const written = { ...keyed, ...withKey('={{ $json.key }}-{{ $execution.id }}') };
-		const first = await execute(list, written);
-		const second = await stage.engine.retry(first, { workflow: workflowWith(written) });
-		expect(second.status).toBe('success');
-		expect(created()).toBe(2);
-	});
 });
 
 it('an ID that the service no longer knows is an error with the key and the row', async () => {
@@ -164,31 +115,6 @@ it('a file that the storage no longer has is an error with the key and the row',
 	);
 	expect(created()).toBe(1);
 });
-
-it.each([
-	['={{ $json.id }}-{{ $json.mistyped }}', 'invalid_input'],
-	['=boat-{{ $json.mistyped }}', 'invalid_input'],
-	['=boat-{{ $json.id }}-{{ $json.variant }}', undefined],
-	['=boat {{ $json.mistyped ?? "" }}{{ $json.id }}', undefined],
-	['=boat-{{ $json.variant }}', 'invalid_input'],
-	['=boat-{{ $json.variant }}{{ $json.mistyped ?? "" }}', 'invalid_input'],
-	['=boat-{{ Number($json.mistyped) }}', 'invalid_input'],
-	['={{ $json.mistyped }} ', 'invalid_input'],
-	['=boat-{{ $json.none }}', 'invalid_input'],
-	['=boat-{{ $json.blank }}', 'invalid_input'],
-	['=boat-{{ $json.prompt.replace(/\\w/g, "") }}{{ $json.mistyped }}', 'invalid_input'],
-])(
-	'a key that items would share because its parts have no value is rejected: %s',
-	async (key, code) => {
-		const parameters = { ...keyed, options: { idempotencyKey: key } };
-		const list = [7, 8].map((id) => ({
-			...{ id, prompt: `boat ${id}`, variant: null, none: [], blank: ' ' },
-		}));
-		const run = await execute(list, parameters, { onError: 'continueRegularOutput' });
-		expect(run.output('Step').map(({ json }) => json.error_code)).toEqual([code, code]);
-		expect(created() === 0).toBe(code !== undefined);
-	},
-);
 
 it('a definite rejection leaves the key free', async () => {
 	const first = await execute(items(['a', 'a boat [reject: invalid_parameter 1]']));

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { inARow } from '../../tools/engine/in-a-row';
 import { NOTHING_KNOWN } from '../support/answers';
 import { ownNode } from '../support/workflow';
-import { killWave, wakeThrough } from './asleep';
+import { wakeThrough } from './asleep';
 import { binaryOf, byId, openStage } from './stage';
 
 const stage = openStage();
@@ -33,13 +33,6 @@ describe('Include Other Input Fields', () => {
 	it('returns the input item unchanged, with the generation in one field', async () => {
 		const run = await stage.run('imageGeneration', urlOnly, { items: rows });
 		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
-	});
-
-	it('puts the generation into the field that the user names', async () => {
-		const options = { includeOtherFields: true, generationField: '={{ "photo of " + $json.sku }}' };
-		const run = await stage.run('imageGeneration', { ...urlOnly, options }, { items: rows });
-		const fields = run.output('Step').map(({ json }) => Object.keys(json).at(-1));
-		expect(fields).toEqual(['photo of B-1', 'photo of S-2']);
 	});
 
 	it.each<[string, INodeExecutionData['binary']]>([
@@ -104,16 +97,6 @@ describe('failed and invalid items with Include Other Input Fields', () => {
 		];
 	};
 
-	it('have the error beside their own fields', async () => {
-		const run = await stage.run('imageGeneration', urlOnly, {
-			items: items.map(withFiles),
-			settings: continues,
-		});
-		expect(run.output('Step')).toEqual(
-			expected().map((json, item) => ({ json, binary: { sheet, photo }, pairedItem: { item } })),
-		);
-	});
-
 	it('go to the error output with the generation in its field', async () => {
 		const run = await stage.run('imageGeneration', urlOnly, {
 			items: items.map(withFiles),
@@ -166,40 +149,12 @@ describe('Include Other Input Fields in Wait for Completion', () => {
 		});
 		expect(binary).toMatchObject({ sheet, photo, data: { mimeType: 'image/png' } });
 	});
-
-	it('marks every item as interrupted, with its fields, if the wait is given up', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const items = [{ ...rows[0], error: 'of an earlier step', generation: { id } }];
-		const parameters = { ...urlOnly, mode: 'suspend' };
-		let run = await stage.run('waitForCompletion', parameters, { items, settings: continues });
-		while (run.status === 'waiting') {
-			killWave(stage, run);
-			run = await stage.engine.resume(run);
-		}
-		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
-			{ ...rows[0], generation: { id }, error_code: 'wait_interrupted' },
-		]);
-	});
 });
 
 describe('Wait for Completion finds the generation of an item by itself', () => {
 	const model = byId('lumen-turbo');
 	const parameters = { model, prompt: '={{ $json.prompt }}' };
 	const image = (own: IDataObject) => ({ ...parameters, ...own, waitForCompletion: false });
-
-	it('after a node with Include Other Input Fields', async () => {
-		const create = ownNode('Image', 'imageGeneration', image(include));
-		const wait = ownNode('Step', 'waitForCompletion', urlOnly);
-		const run = await stage.runWorkflow(inARow(create, wait), { items: rows });
-		expect(run.output('Step').map(({ json }) => json)).toEqual(generated());
-	});
-
-	it('in a row of media_generations, whose ID is a number of its own', async () => {
-		const id = await stage.made('a boat');
-		const items = [{ id: 7, status: 'pending', generation_id: id }];
-		const run = await stage.run('waitForCompletion', urlOnly, { items });
-		expect(run.output('Step')[0].json).toMatchObject({ id: 7, generation: { id } });
-	});
 
 	it('returns the earlier error of an item without a generation, and does not look for its own ID', async () => {
 		const create = ownNode('Image', 'imageGeneration', image(include), continues);

@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { NOTHING_KNOWN } from '../support/answers';
-import { testSeed } from '../support/seed';
 import { checks, VALUE, type Check } from './input-cases';
 import { urlChecks } from './input-urls';
-import { byId, openStage, sha256 } from './stage';
+import { openStage, sha256 } from './stage';
 
 const stage = openStage();
 
@@ -93,53 +91,3 @@ describe.each([...checks, ...urlChecks])(
 		});
 	},
 );
-
-describe('whatever an expression returns', () => {
-	const anything = fc.oneof(
-		fc.string(),
-		fc.string({ unit: 'binary' }),
-		fc.double(),
-		fc.integer(),
-		fc.constantFrom(null, true, false, NaN, Infinity, [], {}),
-	);
-	const part = (...texts: string[]) => fc.constantFrom(...texts);
-	const urls = fc
-		.tuple(
-			part('http:', 'https:', 'HTTPS:', 'ftp:', 'file:', 'h\ttp:', ''),
-			part('//', '/', '', '\\\\', '///'),
-			part('localhost', '127.0.0.1', 'example.com', '10.0.0.1', ''),
-			fc.webPath(),
-		)
-		.map((parts) => parts.join(''));
-
-	it.each<[string, string, Check['parameters'], fc.Arbitrary<unknown>, RegExp]>([
-		[
-			'a size is two whole numbers above 0 with an x between them',
-			'size',
-			{ options: { size: VALUE } },
-			anything,
-			/^[1-9][0-9]*x[1-9][0-9]*$/,
-		],
-		[
-			'a URL is https, or http on this machine',
-			'inputs.0.value',
-			{ referenceInputs: { input: [{ source: 'url', url: VALUE }] } },
-			fc.oneof(urls, anything),
-			/^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1))/i,
-		],
-	])('%s', async (_, wire, parameters, values, pattern) => {
-		const step = {
-			node: 'imageGeneration',
-			parameters: { model: byId('aurora-image-1'), ...parameters },
-		};
-		const { output, bodies } = await goOn(
-			step,
-			fc.sample(values, { numRuns: 200, seed: testSeed }),
-		);
-		const sent = bodies.map((body) => valueAt(wire, body)).filter((value) => value !== undefined);
-		for (const value of sent) expect(value).toMatch(pattern);
-		for (const { error_code: code } of output) {
-			expect(['invalid_input', undefined]).toContain(code);
-		}
-	});
-});

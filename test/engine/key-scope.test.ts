@@ -3,7 +3,6 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { inARow } from '../../tools/engine/in-a-row';
 import type { Run } from '../../tools/engine';
 import { ownNode } from '../support/workflow';
-import { sleepToEnd } from './asleep';
 import { items, openKeyedStage, workflowWith } from './keyed';
 import { byId } from './stage';
 
@@ -59,18 +58,6 @@ describe('Share Keys Under a Name', () => {
 		);
 	});
 
-	it.each([
-		['a', 1],
-		['a and b', 2],
-	])('also holds for the keys %s, in two executions at the same time', async (_, count) => {
-		const both = ['one', 'two'].map(
-			async (id) => await run(id, scoped('posters'), list.slice(0, count)),
-		);
-		const [one, two] = await Promise.all(both);
-		expect(created()).toBe(count);
-		expect(idsOf(two)).toEqual(idsOf(one));
-	});
-
 	it('has its own keys: another name, and no name, are other keys', async () => {
 		await run('the-workflow');
 		await run('the-workflow', scoped('banners'));
@@ -91,23 +78,6 @@ describe('Share Keys Under a Name', () => {
 		// A service that honors the header must not take one for the other.
 		const names = stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
 		expect(new Set(names).size).toBe(2 * count);
-	});
-
-	it('applies to a batch that sleeps, and to its copy', async () => {
-		const long = items(
-			['a', 'a boat [seconds: 300]'],
-			['b', 'a ship [seconds: 300]'],
-			['c', 'a raft'],
-		);
-		const runOptions = { whileWaiting: 'suspend', maxConcurrent: 1 };
-		const asleep = await run('the-workflow', scoped('posters', { runOptions }), long);
-		expect(asleep.status).toBe('waiting');
-		const end = await sleepToEnd(stage, asleep);
-		expect([end.status, created()]).toEqual(['success', 3]);
-		expect(rows().map(({ node_id: node }) => node)).toEqual(long.map(() => 'scope:posters'));
-		const copied = await run('the-copy', scoped('posters', { runOptions }), long);
-		expect(idsOf(copied)).toEqual(idsOf(end));
-		expect(created()).toBe(3);
 	});
 
 	it.each([
@@ -131,17 +101,5 @@ describe('Share Keys Under a Name', () => {
 			context: { code: 'invalid_input', itemIndex: 1 },
 		});
 		expect(stage.arrived).toBe(0);
-	});
-});
-
-describe('rows of a node that shares its keys under a name later', () => {
-	it('are created again, unless they are moved to it', async () => {
-		await run('the-workflow', scoped(''));
-		await run('the-workflow');
-		expect(created()).toBe(4);
-		const moved = rows().filter(({ workflow_id: id }) => id !== null);
-		for (const row of moved) Object.assign(row, { workflow_id: null, node_id: 'scope:other' });
-		await run('the-copy', scoped('other'));
-		expect(created()).toBe(4);
 	});
 });

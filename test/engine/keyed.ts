@@ -37,6 +37,12 @@ export function workflowWith(parameters: INodeParameters, settings = {}) {
 	return { ...inARow(step), id: 'the-workflow' };
 }
 
+/** Input items with keys, whose generations take this many seconds each. */
+export function boats(count: number, seconds = 300) {
+	const boat = (n: number): [string, string] => [`k${n}`, `boat ${n} [seconds: ${seconds}]`];
+	return items(...Array.from({ length: count }, (_, n) => boat(n)));
+}
+
 /**
  * Opens a stage with n8n's data tables in memory for the tests of one file, and returns functions for its executions.
  */

@@ -28,11 +28,6 @@ it('an item whose prompt has changed is created again, and the others are reused
 	expect(hints).not.toContain('is different');
 });
 
-it('the old prompt returns the old output, at no charge', async () => {
-	for (const prompt of ['a boat', 'a ship', 'a boat']) await execute(items(['a', prompt]), step());
-	expect(created()).toBe(2);
-});
-
 it('a changed model or setting counts, and how the step runs does not', async () => {
 	const list = items(['a', 'a boat']);
 	await execute(list, step());
@@ -59,10 +54,4 @@ it.each([
 	await execute(items(['a', 'a boat']), step({ newOnChange }));
 	await execute(items(['a', 'a ship']), step({ newOnChange }));
 	expect(created()).toBe(charged);
-});
-
-it('has no effect without an idempotency key', async () => {
-	const run = await execute(items([null, 'a boat']), step());
-	expect(run.error).toBeUndefined();
-	expect(rows()).toEqual([]);
 });

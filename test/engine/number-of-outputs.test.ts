@@ -35,56 +35,9 @@ describe('Number of Images', () => {
 		const seeds = stage.bodies.map(({ parameters: sent }) => (sent as { seed: number }).seed);
 		expect(seeds.sort()).toEqual([7, 8, 9]);
 	});
-
-	it.each([0, 21, 1.5, 'many', -1])(
-		'of %j is an error of its item, and nothing is sent',
-		async (wrong) => {
-			const run = await stage.run(
-				'imageGeneration',
-				several(1, { numberOfOutputs: '={{ $json.n }}' }),
-				{
-					items: [{ prompt: 'a boat', n: wrong }],
-				},
-			);
-			expect(run.error).toMatchObject({
-				message: expect.stringMatching(
-					/^Number of Images must be a whole number from 1 to 20, not ".+"$/,
-				),
-				context: { code: 'invalid_input', itemIndex: 0 },
-			});
-			expect(stage.arrived).toBe(0);
-		},
-	);
-
-	it('returns one error item for each failed generation, and returns the others', async () => {
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
-		const run = await stage.run('imageGeneration', several(3), {
-			items: prompts('a boat'),
-			settings: { onError: 'continueRegularOutput' },
-		});
-		const output = run.output('Step');
-		expect(output).toHaveLength(3);
-		expect(output.filter(({ json }) => json.error_code === 'generation_failed')).toHaveLength(1);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 0].map((item) => ({ item })));
-		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
-	});
 });
 
 describe('a later try', () => {
-	it('reuses every output of an item', async () => {
-		const match = { promptIncludes: 'ship' };
-		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
-		const run = await stage.run('imageGeneration', several(2), {
-			items: prompts('a boat', 'a ship'),
-			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
-		});
-		expect(run.status).toBe('success');
-		expect(run.output('Step')).toHaveLength(4);
-		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
-		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(2);
-		expect(created()).toBe(5);
-	});
-
 	it('with a higher number creates only those that are missing', async () => {
 		const match = { promptIncludes: 'ship' };
 		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });

@@ -2,13 +2,12 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { items, keyed, openKeyedStage, workflowWith } from './keyed';
 
-const { stage, rows, execute } = openKeyedStage({ honorsIdempotencyKeys: true });
+const { stage, execute } = openKeyedStage({ honorsIdempotencyKeys: true });
 
 /** Returns the value of `Idempotency-Key` in each creating request, in order. */
 const names = () => stage.sandbox.requests.on('create').map(({ idempotencyKey }) => idempotencyKey);
 
 const unkeyed: INodeParameters = { downloadOutput: false };
-const twoTries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 const boat = items(['a', 'a boat']);
 const random = { seed: '={{ Math.floor(Math.random() * 1e9) }}' };
 
@@ -34,60 +33,20 @@ function withRandomSeed(parameters: INodeParameters): INodeParameters {
 	} as INodeParameters;
 }
 
-async function run(parameters: INodeParameters, settings = {}, list: IDataObject[] = boat) {
-	return await stage.runWorkflow(workflowWith(parameters, settings), { items: list });
-}
-
 describe('after a rejection without a charge, the order keeps its name', () => {
-	it.each([
-		['without a key', unkeyed],
-		['with a key', keyed],
-	])('in the next try of Retry On Fail, %s', async (_, parameters) => {
-		refuseNext();
-		expect((await run(parameters, twoTries)).status).toBe('success');
-		expect(names()).toHaveLength(2);
-		expect(new Set(names()).size).toBe(1);
-	});
-
 	it.each([
 		['without a key', unkeyed],
 		['with a key', keyed],
 	])('in "Retry execution", %s', async (_, parameters) => {
 		refuseNext();
-		const failed = await run(parameters);
+		const failed = await execute(boat, parameters);
 		expect((await stage.engine.retry(failed)).status).toBe('success');
-		expect(names()).toHaveLength(2);
-		expect(new Set(names()).size).toBe(1);
-	});
-
-	it('in a new execution, with a key', async () => {
-		refuseNext();
-		expect((await execute(boat)).status).toBe('error');
-		expect(rows()).toEqual([]);
-		expect((await execute(boat)).status).toBe('success');
 		expect(names()).toHaveLength(2);
 		expect(new Set(names()).size).toBe(1);
 	});
 });
 
 describe('a different order has a different name', () => {
-	it('a new execution without a key', async () => {
-		await run(unkeyed);
-		await run(unkeyed);
-		expect(new Set(names()).size).toBe(2);
-	});
-
-	it.each([
-		['without a key', unkeyed],
-		['with a key', keyed],
-	])('a prompt that was corrected after a rejection, %s', async (_, parameters) => {
-		refuseNext();
-		const failed = await run(parameters);
-		const corrected = workflowWith({ ...parameters, prompt: 'a ship' });
-		expect((await stage.engine.retry(failed, { workflow: corrected })).status).toBe('success');
-		expect(new Set(names()).size).toBe(2);
-	});
-
 	it.each([
 		['without a key', unkeyed],
 		['with a key', keyed],
@@ -95,7 +54,7 @@ describe('a different order has a different name', () => {
 		'a generation that replaces a failed one, even if it is rejected at first, %s',
 		async (_, parameters) => {
 			stage.sandbox.faults.order({ on: 'create', action: { kind: 'fail' } });
-			const failed = await run(parameters);
+			const failed = await execute(boat, parameters);
 			refuseNext();
 			const refused = await stage.engine.retry(failed);
 			expect((await stage.engine.retry(refused)).status).toBe('success');
@@ -116,7 +75,7 @@ describe('a service that supports the header does not charge twice for a lost re
 		loseNext();
 		const seeded = withRandomSeed(parameters);
 		const resent = { ...seeded, ...resubmit };
-		const lost = await run(where === 'step' ? resent : seeded);
+		const lost = await execute(boat, where === 'step' ? resent : seeded);
 		const last =
 			where === 'step' ? lost : await stage.engine.retry(lost, { workflow: workflowWith(resent) });
 		expect(last.status).toBe('success');

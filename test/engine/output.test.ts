@@ -1,4 +1,3 @@
-import { ONLY_ID_KNOWN } from '../support/answers';
 import { binaryOf, openStage, prompts, sha256 } from './stage';
 
 const MEDIA = [
@@ -89,51 +88,8 @@ describe('the output', () => {
 		}
 	});
 
-	it('has every key, and null for what the service leaves out', async () => {
-		const answers = [
-			{ id: 'one' },
-			{
-				id: 'two',
-				created: 1,
-				data: [{ url: 'https://example.com/a', revised_prompt: 'A boat.' }],
-			},
-		];
-		for (const body of answers) {
-			stage.sandbox.faults.order({ on: 'create', action: { kind: 'respond', status: 200, body } });
-		}
-		const parameters = { waitForCompletion: false, runOptions: { maxConcurrent: 1 } };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('one', 'two') });
-		expect(run.output('Step').map(({ json }) => json)).toStrictEqual([
-			{ ...ONLY_ID_KNOWN, id: 'one' },
-			{
-				...ONLY_ID_KNOWN,
-				id: 'two',
-				created: 1,
-				url: 'https://example.com/a',
-				revised_prompt: 'A boat.',
-			},
-		]);
-	});
-
 	it('is nothing if there are no items, and nothing is sent', async () => {
 		const run = await stage.run('imageGeneration', {}, { items: [] });
 		expect([run.status, run.output('Step'), stage.arrived]).toEqual(['success', [], 0]);
-	});
-
-	it.each([
-		['folders', '../../etc/pass\\wd', '-..-etc-pass-wd.png'],
-		['reserved characters', 'a:b*c?"<d>|e', 'a-b-c---d--e.png'],
-		['control characters', 'a\nb\u0000c\u202ed', 'abcd.png'],
-		['nothing that can stay', ' ... ', 'output.png'],
-		['the extension of another type', 'photo.jpg', 'photo.png'],
-		['its own extension', 'photo.PNG', 'photo.png'],
-		['a dot that is no extension', 'v1.5', 'v1.5.png'],
-		['other scripts', 'Leuchtturm-灯台', 'Leuchtturm-灯台.png'],
-		['more than a file system takes', 'é'.repeat(300), `${'é'.repeat(98)}.png`],
-	])('makes a file name with %s safe', async (_case, fileName, expected) => {
-		const parameters = { options: { fileName: '={{ $json.name }}' } };
-		const items = [{ prompt: '[seconds: 0] one', name: fileName }];
-		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(binaryOf(run.output('Step')[0]).fileName).toBe(expected);
 	});
 });

@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
@@ -43,19 +41,6 @@ describe('Retry On Fail', () => {
 		]);
 	});
 
-	it('generates a failed and refunded generation again', async () => {
-		const texts = ['a boat', 'a ship'];
-		const match = { promptIncludes: 'ship' };
-		stage.sandbox.faults.order({ on: 'create', match, action: { kind: 'fail' } });
-		const run = await stage.run('imageGeneration', plain, {
-			items: prompts(...texts),
-			settings: again,
-		});
-		expect(run.status).toBe('success');
-		expect(liveCharges(texts)).toEqual([1, 1]);
-		expect([timesSent('a boat'), timesSent('a ship')]).toEqual([1, 2]);
-	});
-
 	it('also reuses a generation whose expression returns another value in each attempt', async () => {
 		const parameters = {
 			...plain,
@@ -79,19 +64,6 @@ describe('Retry On Fail', () => {
 		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 
-	it('gives up after the last try, and names what exists', async () => {
-		const texts = ['a boat', 'a ship [reject: invalid_parameter]'];
-		const run = await stage.run('imageGeneration', plain, {
-			items: prompts(...texts),
-			settings: again,
-		});
-		expect(run.status).toBe('error');
-		expect(stage.sandbox.requests.on('create')).toHaveLength(4);
-		expect(liveCharges(texts)).toEqual([1, 0]);
-		const { id } = stage.sandbox.books.generations[0];
-		expect(run.error).toHaveProperty('description', expect.stringContaining(id));
-	});
-
 	it.each([goOn, { onError: 'continueErrorOutput' as const }])(
 		'does not pay again because the first item has an error: %j',
 		async (going) => {
@@ -110,22 +82,6 @@ describe('Retry On Fail', () => {
 			]);
 		},
 	);
-
-	it('pays for two items with the same prompt, once each', async () => {
-		const texts = ['a boat', 'a boat', 'a ship [reject: invalid_parameter 1]'];
-		await stage.run('imageGeneration', plain, { items: prompts(...texts), settings: again });
-		expect(stage.sandbox.books.liveChargesFor('a boat')).toBe(2);
-		expect(stage.sandbox.books.totals.created).toBe(3);
-	});
-
-	it('reuses pending generations if the step does not wait', async () => {
-		const texts = ['a boat', 'a ship [reject: invalid_parameter 1]'];
-		const parameters = { waitForCompletion: false };
-		const order = { items: prompts(...texts), settings: again };
-		const run = await stage.run('videoGeneration', parameters, order);
-		expect(run.status).toBe('success');
-		expect(liveCharges(texts)).toEqual([1, 1]);
-	});
 });
 
 describe('"Retry execution"', () => {
@@ -142,52 +98,6 @@ describe('"Retry execution"', () => {
 		);
 	});
 
-	it('reuses the generation of an item with a circular reference, such as the error of a request', async () => {
-		const item: IDataObject = { prompt: 'a boat' };
-		item.request = { item };
-		const items = [item, ...prompts('a ship [reject: invalid_parameter 1]')];
-		const failed = await stage.run('imageGeneration', plain, { items });
-		expect(failed.error).toMatchObject({ context: { itemIndex: 1 } });
-		const run = await stage.engine.retry(failed);
-		expect(run.status).toBe('success');
-		expect(stage.sandbox.books.totals.created).toBe(2);
-	});
-
-	it('reuses a generation although its expression varies and its run options have changed', async () => {
-		const prompt = '={{ $json.prompt.replace(" ", " " + Math.random() + " ") }}';
-		const step = (timeout: number) => {
-			const parameters = { ...plain, model: byId('lumen-turbo'), prompt, runOptions: { timeout } };
-			return inARow(ownNode('Step', 'imageGeneration', parameters));
-		};
-		const action = { kind: 'error', code: 'invalid_parameter' } as const;
-		stage.sandbox.faults.order({ on: 'create', match: { promptIncludes: 'raft' }, action });
-		const failed = await stage.runWorkflow(step(60), { items: prompts('a boat', 'a raft') });
-		expect(failed.status).toBe('error');
-		const retried = await stage.engine.retry(failed, { workflow: step(90) });
-		expect(retried.status).toBe('success');
-		expect(stage.sandbox.books.totals.created).toBe(2);
-	});
-
-	it('generates again only the items whose request has changed', async () => {
-		const texts = ['a boat', 'a ship', 'a raft [reject: invalid_parameter]'];
-		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
-		const parameters = {
-			...plain,
-			model: byId('lumen-turbo'),
-			prompt: '={{ $json.prompt.replace("ship", "yacht").replace(/raft.*/, "skiff") }}',
-			options: { size: '64x64' },
-		};
-		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
-		const retried = await stage.engine.retry(failed, { workflow });
-		expect(retried.status).toBe('success');
-		expect(liveCharges(['a boat', 'a ship', 'a yacht', 'a skiff'])).toEqual([1, 1, 1, 1]);
-		expect(retried.output('Step').map(({ json }) => json.id)).toEqual(
-			['a boat', 'a yacht', 'a skiff'].map(
-				(prompt) => stage.sandbox.books.generations.find((made) => made.prompt === prompt)?.id,
-			),
-		);
-	});
-
 	it('names charged generations even if a parameter was changed to an invalid value', async () => {
 		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
 		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
@@ -200,45 +110,6 @@ describe('"Retry execution"', () => {
 			description: expect.stringContaining(id) as string,
 			context: { code: 'invalid_input' },
 		});
-	});
-
-	it('also names charged generations that are no longer requested, and says how to get them', async () => {
-		const texts = ['a boat', 'a raft [reject: invalid_parameter]'];
-		const failed = await stage.run('imageGeneration', plain, { items: prompts(...texts) });
-		const prompt = '={{ $json.prompt.replace("boat", "yacht") }}';
-		const parameters = { ...plain, model: byId('lumen-turbo'), prompt, options: { size: '64x64' } };
-		const workflow = inARow(ownNode('Step', 'imageGeneration', parameters));
-		const { error } = await stage.engine.retry(failed, { workflow });
-		const ids = stage.sandbox.books.generations.map(({ id }) => id);
-		expect(ids).toHaveLength(2);
-		expect(error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_parameter' } });
-		for (const id of ids) expect(error?.description).toContain(id);
-		expect(error?.description).toContain('Charged generations are reused');
-	});
-
-	it('generates again what has failed in the meantime', async () => {
-		const texts = ['a boat [seconds: 999]', 'a ship [reject: invalid_parameter 1]'];
-		const parameters = { waitForCompletion: false };
-		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
-		expect(failed.status).toBe('error');
-		stage.sandbox.service.finish(stage.sandbox.books.generations[0].id, 'no paint');
-		const retried = await stage.engine.retry(failed);
-		expect(retried.output('Step').map(({ json }) => json.status)).toEqual(['pending', 'pending']);
-		expect(liveCharges(texts)).toEqual([1, 1]);
-		expect(timesSent(texts[0])).toBe(2);
-	});
-
-	it('continues after the credits ran out, once there are some again', async () => {
-		const texts = ['a boat', 'a ship', 'a raft', 'a dinghy', 'a skiff'];
-		stage.sandbox.service.accounts.setCredits('main', 2);
-		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
-		const failed = await stage.run('imageGeneration', parameters, { items: prompts(...texts) });
-		expect(failed.error).toMatchObject({ httpCode: '402', context: { itemIndex: 2 } });
-		expect(stage.sandbox.requests.on('create')).toHaveLength(3);
-		stage.sandbox.service.accounts.setCredits('main', 100);
-		const retried = await stage.engine.retry(failed);
-		expect(retried.status).toBe('success');
-		expect(liveCharges(texts)).toEqual([1, 1, 1, 1, 1]);
 	});
 
 	it('pays for each run of a loop, and for none of them twice', async () => {

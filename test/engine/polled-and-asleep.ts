@@ -1,6 +1,5 @@
 import type { IDataObject, INodeParameters, NodeApiError } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
 import { sleepToEnd } from './asleep';
 import { openKeyedStage } from './keyed';
@@ -45,12 +44,9 @@ export function openComparison() {
 			runOptions: { maxConcurrent: 2, ...batch.runOptions, whileWaiting },
 			...batch.parameters,
 		} as INodeParameters;
-		const began = wallClock.now();
 		const first = await execute(batch.list, parameters, batch.settings);
 		const end = await sleepToEnd(stage, first);
 		return {
-			seconds: (wallClock.now() - began) / 1000,
-			shortestInterval: shortestInterval(),
 			error: end.error && withoutIds([end.error.message, (end.error as NodeApiError).description]),
 			hasSlept: first.status === 'waiting',
 			created: created() - before,
@@ -67,17 +63,6 @@ export function openComparison() {
 		const atStartOf = (start: number) =>
 			generations.filter(({ created: from, finishes }) => from <= start && finishes > start).length;
 		return Math.max(0, ...generations.map(({ created: start }) => atStartOf(start)));
-	}
-
-	/** The shortest time between two status checks of a generation, in seconds. */
-	function shortestInterval(): number {
-		const last = new Map<string, number>();
-		let shortest = Infinity;
-		for (const { at, path } of stage.sandbox.requests.on('status')) {
-			shortest = Math.min(shortest, at - (last.get(path) ?? -Infinity));
-			last.set(path, at);
-		}
-		return shortest / 1000;
 	}
 
 	return {

@@ -1,20 +1,13 @@
-import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { files, filesNodes } from './files-node';
 import type { GivenFile } from './files-node';
-import { byId, openStage, prompts } from './stage';
+import { byId, openStage } from './stage';
 
 const capable = { waitForCompletion: false, model: byId('aurora-image-1') };
 const input = (...entries: INodeParameters[]) => ({ referenceInputs: { input: entries } });
-
-/** 4.5 MB (spec 8). */
-const limit = 4.5 * 1024 * 1024;
-/** These stages have no https address. */
-const cannotFetch =
-	/^Reference File 1: (the service cannot fetch the file, because n8n’s public address|n8n cannot give the service a URL)/;
 
 describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s', (binaryMode) => {
 	const stage = openStage({ binaryMode, extraNodes: filesNodes });
@@ -88,17 +81,6 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		]);
 	});
 
-	it('may be up to 4.5 MB inline, and not a byte more: the service must be able to fetch it from n8n', async () => {
-		const file = { name: 'a.png', mimeType: 'image/png' };
-		const most = await runWith({ data: { ...file, bytes: limit } }, fromFile('data'));
-		expect([most.error, stage.bodies.length]).toEqual([undefined, 1]);
-		stage.sandbox.reset();
-		const over = await runWith({ data: { ...file, bytes: limit + 1 } }, fromFile('data'));
-		expect(over.error?.message).toMatch(cannotFetch);
-		expect(over.error).toHaveProperty('description', expect.stringContaining('at most 4.5 MB'));
-		expect(stage.arrived).toBe(0);
-	});
-
 	it.each([
 		['no such field', fromFile('other'), 'the item has no binary field "other"'],
 		['no field named', fromFile(''), 'Input Binary Field is empty'],
@@ -132,30 +114,6 @@ describe.each(['filesystem', 'memory'] as const)('reference files, stored in %s'
 		});
 		expect(stage.arrived).toBe(0);
 	});
-
-	it.each([
-		'={{ ({ mimeType: 5, data: "AAAA" }) }}',
-		'={{ ({ mimeType: "image/png", data: null }) }}',
-	])('are not an object that only has fields of these names: %s', async (binaryPropertyName) => {
-		const parameters = { ...capable, ...input(fromFile(binaryPropertyName)) };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
-		expect(run.error?.message).toContain('Input Binary Field must be a single value');
-		expect(stage.arrived).toBe(0);
-	});
-
-	it('without a declared size are measured before anything is sent', async () => {
-		const inItem = (bytes: number) => ({
-			data: { data: Buffer.alloc(bytes, 7).toString('base64'), mimeType: 'image/png' },
-		});
-		const items = [
-			{ json: { prompt: 'A boat' }, binary: inItem(limit) },
-			{ json: { prompt: 'A ship' }, binary: inItem(limit + 1) },
-		];
-		const parameters = { ...capable, ...input(fromFile('data')) };
-		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error?.message).toMatch(cannotFetch);
-		expect(stage.arrived).toBe(0);
-	});
 });
 
 describe('a reference file of an item', () => {
@@ -165,16 +123,6 @@ describe('a reference file of an item', () => {
 	const itemWith = (photo: Partial<IBinaryData>, prompt = 'A boat') => ({
 		json: { prompt },
 		binary: { photo: { data: seven, ...photo } as IBinaryData },
-	});
-
-	it.each([
-		['audio/ogg; codecs=opus', 'audio', 'data:audio/ogg;base64,'],
-		['image/png;charset=binary', 'image', 'data:image/png;base64,'],
-		['Image/PNG', 'image', 'data:image/png;base64,'],
-	])('is sent with its plain MIME type: %s', async (mimeType, type, head) => {
-		const items = [itemWith({ mimeType })];
-		await stage.run('imageGeneration', { ...capable, ...input(entry) }, { items });
-		expect(stage.bodies[0].inputs).toEqual([{ type, source: 'data', value: `${head}${seven}` }]);
 	});
 
 	it.each<[string, Partial<IBinaryData>, IDataObject?]>([
@@ -192,22 +140,6 @@ describe('a reference file of an item', () => {
 		expect(run.error?.message).toMatch(/^Reference File 1/);
 		expect(run.error?.message).toContain(message);
 		expect(stage.arrived).toBe(0);
-	});
-
-	it('is read when the request of its item is due, so that it does not stay in memory', async () => {
-		const read = jest.spyOn(BinaryDataService.prototype, 'getAsBuffer');
-		const photo = { mimeType: 'image/png' };
-		const items = [itemWith(photo, 'a [reject: invalid_parameter 1]'), itemWith(photo)];
-		const parameters = { ...input(entry), prompt: '={{ $json.prompt }}' };
-		const alone = { runOptions: { maxConcurrent: 1 } };
-		const run = await stage.run(
-			'imageGeneration',
-			{ ...capable, ...parameters, ...alone },
-			{ items },
-		);
-		expect(run.status).toBe('error');
-		expect(read).toHaveBeenCalledTimes(1);
-		jest.restoreAllMocks();
 	});
 });
 

@@ -1,5 +1,3 @@
-import type { INode } from 'n8n-workflow';
-
 import { openStage, prompts } from './stage';
 
 const stage = openStage();
@@ -8,34 +6,6 @@ const plain = { downloadOutput: false };
 const goOn = { onError: 'continueRegularOutput' as const };
 
 type KeyRefusal = 'authentication_error' | 'invalid_api_key' | 'expired_api_key' | 'forbidden';
-
-describe('a key that is revoked in the middle of a batch', () => {
-	const texts = ['a boat [seconds: 20]', 'a ship [seconds: 20]'];
-
-	/** Runs until both generations exist, then revokes the key that created them. */
-	async function runAndRevoke(settings: Partial<INode> = {}) {
-		const { accounts } = stage.sandbox.service;
-		const revoke = setInterval(() => {
-			if (stage.sandbox.books.totals.created < texts.length) return;
-			accounts.keyOf('main').state = 'revoked';
-			clearInterval(revoke);
-		}, 1);
-		const run = await stage.run('imageGeneration', plain, { items: prompts(...texts), settings });
-		return { run, made: stage.sandbox.books.generations };
-	}
-
-	it('stops the step with their IDs, and a retry with a new key pays nothing again', async () => {
-		const { run, made } = await runAndRevoke();
-		expect(run.error).toMatchObject({ httpCode: '401' });
-		for (const { id } of made) {
-			expect(run.error).toHaveProperty('description', expect.stringContaining(id));
-		}
-		stage.sandbox.service.accounts.keyOf('main').state = 'active';
-		const retried = await stage.engine.retry(run);
-		expect(retried.output('Step').map(({ json }) => json.id)).toEqual(made.map(({ id }) => id));
-		expect(stage.sandbox.books.totals.created).toBe(2);
-	});
-});
 
 describe('a key that is rejected at the second item of a batch', () => {
 	const items = prompts('a boat', 'a ship', 'a raft');
@@ -58,41 +28,6 @@ describe('a key that is rejected at the second item of a batch', () => {
 		expect(made.status).toBe('completed');
 		expect(refused).toMatchObject({ error_code: code, error: expect.stringMatching(said) });
 		expect(unsent.error).toMatch(/^Skipped because item 2 of 3 failed.*Nothing was charged/);
-	});
-
-	it.each<KeyRefusal>(['authentication_error', 'invalid_api_key', 'expired_api_key'])(
-		'a retry with a new key generates the item, once: %s',
-		async (code) => {
-			refuseSecond(code);
-			const run = await stage.run('imageGeneration', parameters, { items });
-			expect(run.error).toMatchObject({ httpCode: '401', context: { itemIndex: 1, code } });
-			const retried = await stage.engine.retry(run);
-			expect(retried.status).toBe('success');
-			expect(items.map(({ prompt }) => stage.sandbox.books.liveChargesFor(String(prompt)))).toEqual(
-				[1, 1, 1],
-			);
-		},
-	);
-});
-
-describe('a key that is revoked while a creating request is under way', () => {
-	it('nothing is charged for the rejected request', async () => {
-		const { accounts } = stage.sandbox.service;
-		stage.sandbox.faults.order({ on: 'create', skip: 1, action: { kind: 'delay', ms: 200 } });
-		const revoke = setInterval(() => {
-			if (stage.sandbox.books.totals.created < 2) return;
-			accounts.keyOf('main').state = 'revoked';
-			clearInterval(revoke);
-		}, 1);
-		const items = prompts('a boat', 'a ship');
-		const parameters = { ...plain, runOptions: { maxConcurrent: 1 } };
-		const run = await stage.run('imageGeneration', parameters, { items });
-		expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'authentication_error' } });
-		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(0);
-		accounts.keyOf('main').state = 'active';
-		const retried = await stage.engine.retry(run);
-		expect(retried.status).toBe('success');
-		expect(stage.sandbox.books.liveChargesFor('a ship')).toBe(1);
 	});
 });
 

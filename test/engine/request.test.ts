@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
@@ -34,13 +34,6 @@ describe('the request of an image', () => {
 				inputs: [{ type: 'image', source: 'url', value: 'https://example.com/c.png' }],
 			},
 		]);
-	});
-
-	it.each(['128 x 64', '128×64', '128X64'])('has the size that is written as %s', async (size) => {
-		const parameters = { ...capable, options: { size } };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('A lighthouse') });
-		expect(run.error).toBeUndefined();
-		expect(stage.bodies).toMatchObject([{ size: '128x64' }]);
 	});
 
 	it('leaves the size to the model by default, so a model without sizes works', async () => {
@@ -101,35 +94,6 @@ describe('the request of an image', () => {
 			{ type: 'video', source: 'data', value: picture },
 		]);
 	});
-
-	it('removes line breaks from data URIs before it sends them', async () => {
-		const data = 'data:image/png;base64,\niVBORw0K\r\nGgo=\n';
-		const parameters = { ...capable, ...input({ source: 'url', type: '', url: data }) };
-		const run = await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
-		expect(run.error).toBeUndefined();
-		const [reference] = stage.bodies[0].inputs as IDataObject[];
-		expect(reference.value).toBe('data:image/png;base64,iVBORw0KGgo=');
-	});
-
-	it('does not split URLs of an image service at their commas', async () => {
-		const urls = ['https://img.example.com/w_200,h_100/a.png', 'https://example.com/b.png'];
-		const options = { inputImages: urls.join() };
-		await stage.run('imageGeneration', { ...capable, options }, { items: prompts('A boat') });
-		expect(stage.bodies[0].input_images).toEqual(urls);
-	});
-
-	it('sends URLs as images unless another type is chosen', async () => {
-		const url = 'https://example.com/c?d=1';
-		const parameters = {
-			...capable,
-			...input({ source: 'url', url }, { source: 'url', type: 'video', url }),
-		};
-		await stage.run('imageGeneration', parameters, { items: prompts('A boat') });
-		expect(stage.bodies[0].inputs).toEqual([
-			{ type: 'image', source: 'url', value: url },
-			{ type: 'video', source: 'url', value: url },
-		]);
-	});
 });
 
 describe('the request of a video', () => {
@@ -167,15 +131,6 @@ describe('the request of a video', () => {
 		]);
 	});
 
-	it('may start from an image on the web that has no https', async () => {
-		const urls = ['http://example.com/first.png', 'http://example.com/a.png'];
-		const options = { inputImages: urls[1] };
-		const parameters = { ...quick, imageUrl: urls[0], options };
-		const run = await stage.run('videoGeneration', parameters, { items: prompts('A wave') });
-		expect(run.error).toBeUndefined();
-		expect(stage.bodies).toMatchObject([{ image_url: urls[0], input_images: [urls[1]] }]);
-	});
-
 	it('leaves everything to the model by default', async () => {
 		const parameters = { ...quick, model: byId('lumen-loop'), prompt: 'A wave' };
 		await stage.runWorkflow(inARow(ownNode('Step', 'videoGeneration', parameters)));
@@ -194,26 +149,6 @@ describe('the request of a video', () => {
 		expect(refused.error).toMatchObject({
 			message: expect.stringContaining(`does not support ${field}`),
 		});
-	});
-
-	it('accepts numbers as text, and every available frame rate and resolution', async () => {
-		const parameters = {
-			...quick,
-			resolution: '={{ $json.resolution }}',
-			duration: '={{ $json.duration }}',
-			options: { fps: '={{ $json.fps }}' },
-		};
-		const items = [
-			{ prompt: 'a', resolution: '480p', duration: '0.5', fps: '12' },
-			{ prompt: 'b', resolution: '720p', duration: '8', fps: '24' },
-			{ prompt: 'c', resolution: '1080p', duration: 1, fps: 30 },
-		];
-		await stage.run('videoGeneration', parameters, { items });
-		expect(stage.bodies).toMatchObject([
-			{ resolution: '480p', duration: 0.5, fps: 12 },
-			{ resolution: '720p', duration: 8, fps: 24 },
-			{ resolution: '1080p', duration: 1, fps: 30 },
-		]);
 	});
 });
 

@@ -145,29 +145,3 @@ describe.each(nodeNames)('%s', (node) => {
 		expectNoKeyIn(run);
 	});
 });
-
-describe('a response that is not from the service', () => {
-	const html = '<html><h1>403 Forbidden</h1></html>';
-
-	it.each([
-		[403, html, 'This is not the media service', 'http_403'],
-		[404, undefined, 'This is not the media service', 'http_404'],
-		[401, { detail: 'no' }, 'The API key was rejected', 'http_401'],
-		[418, { error: { code: 'teapot', message: 'Short and stout' } }, 'rejected', 'teapot'],
-		[200, html, 'not from the media service', 'unreadable_answer'],
-	])('with status %d becomes an error too', async (status, body, title, code) => {
-		stage.sandbox.faults.order({
-			on: 'status',
-			times: 'always',
-			action: { kind: 'respond', status, body },
-		});
-		const run = await stage.run('waitForCompletion', {}, { items: [{ id: 'some' }] });
-		expect(run.error).toMatchObject({
-			name: 'NodeApiError',
-			message: expect.stringContaining(title),
-			httpCode: String(status),
-			context: { itemIndex: 0, code },
-		});
-		expectNoKeyIn(run);
-	});
-});

@@ -2,22 +2,12 @@
 import { BinaryDataService } from 'n8n-core';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { wallClock } from '../../nodes/shared/http/clock';
 import { bareNode } from '../../tools/engine/bare-node';
 import { Container } from '../../tools/engine/core';
 import { inARow, type NodeParts } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { sleepToEnd } from './asleep';
-import {
-	animate,
-	files,
-	filesNodes,
-	fromFile,
-	given,
-	inItem,
-	picture,
-	publicUrl,
-} from './files-node';
+import { files, filesNodes, fromFile, given, inItem, picture, publicUrl } from './files-node';
 import { openKeyedStage } from './keyed';
 import { byId } from './stage';
 
@@ -47,42 +37,6 @@ function sleeping(idempotencyKey: string, more: INodeParameters = {}, ...before:
 const urlsSent = () => stage.bodies.map((body) => String(body.image_url));
 
 describe('the signed URL of a first frame', () => {
-	it('was signed when the request left, after a wait of hours for a slot', async () => {
-		const signedAt = new Map<string, number>();
-		const sign = BinaryDataService.prototype.createSignedToken;
-		const spied = jest.spyOn(BinaryDataService.prototype, 'createSignedToken');
-		spied.mockImplementation(function (this: BinaryDataService, ...given) {
-			const token = `${sign.apply(this, given)}${signedAt.size}`;
-			signedAt.set(token, wallClock.now());
-			return token;
-		});
-		stage.sandbox.service.occupy('main', 10);
-		const running = animate(stage, [given(picture())], { runOptions: { timeout: 20_000 } });
-		while (stage.sandbox.requests.on('create').length === 0) await stage.pass(0);
-		for (let hours = 0; hours < 2; hours++) {
-			await stage.pass(5);
-			stage.leap(3600);
-		}
-		stage.sandbox.service.occupy('main', 0);
-		const freeAt = wallClock.now();
-		expect((await running).error).toBeUndefined();
-		const token = new URL(urlsSent()[0]).searchParams.get('token') ?? '';
-		expect(signedAt.get(token)).toBeGreaterThan(freeAt - 300_000);
-		spied.mockRestore();
-	});
-
-	it('makes the same request when it is sent again, and is charged once', async () => {
-		stage.sandbox.faults.order({
-			on: 'create',
-			action: { kind: 'error', code: 'service_unavailable' },
-		});
-		const items = [given(picture(), 'A boat'), given(picture(), 'A ship [fail]')];
-		const settings = { retryOnFail: true, maxTries: 2 };
-		const run = await animate(stage, items, { waitForCompletion: true }, settings);
-		expect(run.error?.message).toContain('failed');
-		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(1);
-	});
-
 	it('with a key counts as a changed request only if it is another file', async () => {
 		const parameters = {
 			...usual,
@@ -114,15 +68,7 @@ describe('the signed URL of a first frame', () => {
 			json: { key: `k${index}`, prompt: `boat ${index} [seconds: 300]` },
 			binary: inItem(20 + index).binary,
 		}));
-		const parameters = {
-			...usual,
-			...fromFile,
-			options: { idempotencyKey: '={{ $json.key }}' },
-			runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
-		};
-		const step = ownNode('Step', 'videoGeneration', parameters, { id: 'n' });
-		const workflow = { ...inARow(step), id: 'the-workflow' };
-		const asleep = await stage.runWorkflow(workflow, { items: list });
+		const asleep = await stage.runWorkflow(sleeping('={{ $json.key }}'), { items: list });
 		expect(asleep.status).toBe('waiting');
 		const end = await sleepToEnd(stage, asleep);
 		expect([end.error?.message, end.status]).toEqual([undefined, 'success']);

@@ -2,8 +2,6 @@
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ServiceResponse } from '../../client/ports';
-import { withoutKeys } from '../../nodes/shared/http/transport';
 import {
 	animate,
 	files,
@@ -102,25 +100,6 @@ describe('the file of an item as the first frame of a video', () => {
 		const failed = await animate(stage, items, { waitForCompletion: true });
 		expect(failed.error?.message).toContain('[signed URL] is gone');
 	});
-
-	it.each([
-		'https:\\/\\/n8n.example\\/rest\\/binary-data\\/signed?token=ey.J0.eX',
-		'https%3A%2F%2Fn8n.example%2Frest%2Fbinary-data%2Fsigned%3Ftoken%3Dey.J0.eX',
-		'GET /rest/binary-data/signed?token=ey.J0.eX',
-	])('is cut from an error in any encoding: %s', (quoted) => {
-		const body = { error: { message: `Could not fetch ${quoted} 404` } };
-		const cut = JSON.stringify(withoutKeys({ status: 400, body } as ServiceResponse, new Set()));
-		expect(cut).not.toContain('ey.J0.eX');
-		expect(cut).toContain('[signed URL] 404');
-	});
-
-	it('is not written to the log', async () => {
-		const run = await animate(stage, [given(picture())], { waitForCompletion: true });
-		expect(run.error).toBeUndefined();
-		expect(JSON.stringify([run.logs, run.hints('Step'), run.output('Step')])).not.toContain(
-			'token=',
-		);
-	});
 });
 
 describe('a reference file above 4.5 MB', () => {
@@ -172,21 +151,6 @@ describe('without a public https address of n8n', () => {
 			expect(stage.arrived).toBe(0);
 		},
 	);
-});
-
-describe('an n8n that keeps files in memory', () => {
-	const stage = openStage({ publicUrl, binaryMode: 'memory' });
-
-	it('cannot give the service a URL, and the error says what to set', async () => {
-		const parameters = { ...quick, ...fromFile };
-		const run = await stage.run('videoGeneration', parameters, { items: [inItem(9)] });
-		expect(run.error).toMatchObject({
-			message: expect.stringContaining('n8n cannot give the service a URL of the file') as string,
-			description: expect.stringContaining('N8N_DEFAULT_BINARY_DATA_MODE') as string,
-			context: { code: 'invalid_input' },
-		});
-		expect(stage.arrived).toBe(0);
-	});
 });
 
 describe('an n8n whose signing fails', () => {

@@ -79,12 +79,4 @@ describe('if n8n does not start the waves again', () => {
 			expect(json.error).toContain('Not another one');
 		}
 	});
-
-	it('the error of a step that stops names every generation', async () => {
-		const { error } = await endOf();
-		expect(error).toMatchObject({ context: { code: 'batch_interrupted' } });
-		for (const { generation_id: id } of rows()) {
-			expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
-		}
-	});
 });

@@ -37,21 +37,6 @@ async function allMade(settings: IDataObject = {}): Promise<Run> {
 	return run;
 }
 
-it.each<FaultTarget>(['status', 'create'])(
-	'an outage of five minutes while a wave is awake ends nothing: %s',
-	async (on) => {
-		const first = await execute(list, asleep());
-		stage.leap(300);
-		goDown(on);
-		const waves = sleepToEnd(stage, first);
-		await stage.pass(300);
-		stage.sandbox.faults.clear();
-		const end = await waves;
-		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
-		expect([ends(end), created()]).toEqual([list.map(() => 'completed'), 3]);
-	},
-);
-
 it('a rejected API key ends the batch at the next wave, and the error names all generations', async () => {
 	const first = await execute(list, asleep());
 	const action = { kind: 'error', code: 'expired_api_key' } as const;
@@ -89,22 +74,5 @@ describe('an outage while the results are fetched', () => {
 		expect(end.output('Step').map(({ json }) => [json.id, json.error_code])).toEqual(
 			rows().map(({ generation_id: id }) => [id, 'service_unavailable']),
 		);
-	});
-
-	it('ends the step with an error that names all generations if it does not pass', async () => {
-		const last = await allMade();
-		goDown('status');
-		const { error } = await sleepToEnd(stage, last);
-		for (const { generation_id: id } of rows()) {
-			expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
-		}
-	});
-
-	it('a file that is missing is not waited for twice', async () => {
-		const last = await allMade(continues);
-		const action = { kind: 'respond', status: 404 } as const;
-		stage.sandbox.faults.order({ on: 'download', times: 'always', action });
-		const end = await wake(stage, last);
-		expect([end.status, ends(end)]).toEqual(['success', list.map(() => 'download_failed')]);
 	});
 });

@@ -34,14 +34,6 @@ describe('a batch returns the same items asleep as polled', () => {
 			},
 		],
 		[
-			'input fields of items whose expressions say so',
-			{
-				list: [boat, broken, raft],
-				options: { includeOtherFields: '={{ $json.index > 0 }}' },
-				settings: continues,
-			},
-		],
-		[
 			'input fields of an item whose expression fails',
 			{
 				list: boats(3),
@@ -83,43 +75,14 @@ describe('a batch returns the same items asleep as polled', () => {
 			},
 		],
 		[
-			'items beyond Limit New Generations',
-			{ list: boats(5), runOptions: { maxNewGenerations: 3 }, settings: continues },
-		],
-		[
 			'items beyond Limit New Generations, with On Error = Stop',
 			{ list: boats(5), runOptions: { maxNewGenerations: 3 } },
-		],
-		[
-			'items whose idempotency keys contain words for "no value", or no letters',
-			{ list: ['null-1', 'a NaN mug', '🎨'].map((key) => ({ ...boat, key })) },
-		],
-		[
-			'items beside one without the shared name of the others',
-			{
-				list: [
-					{ ...boat, scope: undefined },
-					...[ship, raft].map((one) => ({ ...one, scope: 's' })),
-				],
-				options: { keyScope: '=posters-{{ $json.scope }}' },
-				settings: continues,
-			},
 		],
 	])('%s', async (_, batch) => {
 		const { polled, asleep } = await compare(batch);
 		expect([polled.hasSlept, asleep.hasSlept]).toEqual([false, true]);
 		expect(asleep.output).toEqual(polled.output);
 		expect(asleep.created).toBe(polled.created);
-	});
-
-	it('an item beyond the limit between others keeps its place, where n8n pairs by position', async () => {
-		const [first, second] = boats(2);
-		const list = [first, second, first];
-		const { polled, asleep } = await compare({ list, runOptions: { maxNewGenerations: 1 } });
-		expect(asleep.hasSlept).toBe(true);
-		const codes = asleep.end.output('Step').map(({ json }) => json.error_code ?? json.status);
-		expect(codes).toEqual(['completed', 'generation_limit_reached', 'completed']);
-		expect(polled.created).toBe(asleep.created);
 	});
 
 	it('the first ones up to the limit, although the first creating request is sent again', async () => {
@@ -173,41 +136,6 @@ describe('a batch keeps to its limits asleep as polled', () => {
 		expect(asleep.hasSlept).toBe(true);
 		expect([polled.mostInFlight, asleep.mostInFlight]).toEqual([2, 2]);
 	});
-
-	it('Limit New Generations, of the first item, if another run option of that item fails', async () => {
-		const { polled, asleep } = await compare({
-			list: boats(6, 300),
-			runOptions: {
-				maxNewGenerations: '={{ $json.index === 0 ? 2 : 9 }}',
-				timeout: `={{ $json.index === 0 ? ${failing} : 500 }}`,
-			},
-			settings: continues,
-		});
-		expect(asleep.hasSlept).toBe(true);
-		expect([polled.created, asleep.created]).toEqual([2, 2]);
-		expect(asleep.output).toEqual(polled.output);
-	});
-});
-
-it('an error that ends a batch is returned without another poll interval', async () => {
-	const runOptions = { pollInterval: 300, readiness: 'status' };
-	const { polled, asleep } = await compare({ list: [broken, ...boats(2, 5000)], runOptions });
-	expect([asleep.hasSlept, asleep.error !== undefined]).toEqual([true, true]);
-	expect(asleep.seconds - polled.seconds).toBeLessThan(200);
-});
-
-describe('the status checks of a batch that sleeps', () => {
-	it.each([
-		['from wave to wave', 300],
-		['after the last wave', 20],
-	])('keep the poll interval %s', async (_, seconds) => {
-		const runOptions = { pollInterval: 100, readiness: 'status' };
-		const { polled, asleep } = await compare({ list: boats(3, seconds), runOptions });
-		expect(asleep.hasSlept).toBe(true);
-		// Requests take a few seconds at this pace.
-		expect(polled.shortestInterval).toBeGreaterThan(95);
-		expect(asleep.shortestInterval).toBeGreaterThan(95);
-	});
 });
 
 describe('a batch that ends before it sleeps has the same hints and errors as a polled one', () => {
@@ -233,51 +161,18 @@ describe('a batch that ends before it sleeps has the same hints and errors as a 
 				before: async () => await made([quick[0], { ...quick[1], prompt: 'other [seconds: 0.1]' }]),
 			},
 		],
-		[
-			'reused without exception',
-			{
-				list: quick,
-				before: async () => await made(quick.map((item) => ({ ...item, prompt: 'a' }))),
-			},
-		],
 		['with Stop Below Balance', { list: quick, runOptions: { minimumBalance: 1 }, before: slowly }],
-		[
-			'from a fallback model',
-			{
-				list: quick,
-				runOptions: { fallbackModels: ['aurora-image-1'] },
-				parameters: { model: { __rl: true, mode: 'id', value: 'no-model' } },
-				options: { size: '256x256' },
-				before: slowly,
-			},
-		],
 		[
 			'resubmitted after a lost response',
 			{ list: quick, runOptions: { onUncertainCharge: 'resubmit' }, before: lost },
 		],
 		['with an uncertain charge', { list: quick, settings: continues, before: lost }],
 		['rejected', { list: [quick[0], rejected, quick[2]], settings: continues, before: slowly }],
-		[
-			'rejected, which ends the step',
-			{ list: [rejected, ...quick], runOptions: { maxConcurrent: 1 }, before: slowly },
-		],
 	])('%s', async (_, batch) => {
 		const { polled, asleep } = await compare(batch);
 		expect(asleep.hasSlept).toBe(false);
 		expect(asleep.hints).toEqual(polled.hints);
 		expect([asleep.output, asleep.error]).toEqual([polled.output, polled.error]);
 		expect(asleep.created).toBe(polled.created);
-	});
-
-	it('an item that does not finish in time is waited for only once', async () => {
-		const list = [quick[0], { key: 'late', prompt: 'a ship [seconds: 9000]' }];
-		const runOptions = { timeout: 8, onTimeout: 'continue' };
-		const { polled, asleep } = await compare({ list, runOptions, before: slowly });
-		expect(asleep.hasSlept).toBe(false);
-		const [reason, ...hints] = asleep.hints as unknown[];
-		expect(JSON.stringify(reason)).toContain('every Timeout is shorter than 130 s');
-		expect(hints).toEqual(polled.hints);
-		expect(asleep.output).toEqual(polled.output);
-		expect(asleep.seconds).toBeLessThan(12);
 	});
 });

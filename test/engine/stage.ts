@@ -28,10 +28,7 @@ const PACE = 100;
 const GENERATION_SECONDS = 2;
 
 export interface StageOptions
-	extends Pick<
-		SandboxOptions,
-		'honorsIdempotencyKeys' | 'missingOutputStatus' | 'urlLifetimeSeconds'
-	> {
+	extends Pick<SandboxOptions, 'honorsIdempotencyKeys' | 'missingOutputStatus'> {
 	binaryMode?: EngineOptions['binaryMode'];
 	storageDir?: EngineOptions['storageDir'];
 	extraNodes?: EngineOptions['extraNodes'];
@@ -120,16 +117,6 @@ export class Stage {
 	/** Waits this many seconds of the nodes' time. With 0, waits for the next turn of the event loop. */
 	async pass(seconds: number): Promise<void> {
 		await this.time.sleep(seconds * 1000);
-	}
-
-	/**
-	 * Divides every `AbortSignal.timeout` by this factor, such as that of a whole request. Returns a function that
-	 * restores it.
-	 */
-	shortenTimeouts(factor: number): () => void {
-		const bound = jest.spyOn(AbortSignal, 'timeout');
-		bound.mockImplementation((ms) => this.time.timeout(ms / factor));
-		return () => bound.mockRestore();
 	}
 
 	async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { INode, INodeParameters } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
 
 import type { Control, Run } from '../../tools/engine';
 import { Outgoing } from '../support/outgoing';
@@ -25,22 +25,17 @@ interface Stopped {
  * Stops a run as soon as `when` holds. From then on time runs as on the wall, so that what is under way has the time
  * that it is given, however busy the machine is.
  */
-async function stopWhen(
-	when: () => boolean,
-	node: NodeName,
-	parameters: INodeParameters,
-	{ paceAfter = 1, ...order }: StepOrder & { paceAfter?: number },
-): Promise<Stopped> {
+async function stopWhen(when: () => boolean, node: NodeName, order: StepOrder): Promise<Stopped> {
 	const outgoing = new Outgoing();
 	let before = Infinity;
 	const onReady = async ({ cancel }: Control) => {
 		while (!when()) await stage.pass(0);
-		stage.setPace(paceAfter);
+		stage.setPace(1);
 		before = outgoing.sent.length;
 		cancel();
 	};
 	try {
-		const run = await stage.run(node, parameters, { ...order, onReady: (it) => void onReady(it) });
+		const run = await stage.run(node, {}, { ...order, onReady: (it) => void onReady(it) });
 		// Twenty seconds of the nodes' time are long enough for any further request.
 		stage.setPace();
 		await stage.pass(20);
@@ -73,7 +68,7 @@ describe('a stop in the middle of thirty items', () => {
 		['with both', { ...again, ...goOn }],
 	])('ends the step, and nothing is sent after it, %s', async (_case, settings) => {
 		const order = { items: thirty(), settings };
-		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', {}, order);
+		const { run, late } = await stopWhen(() => created() >= 14, 'imageGeneration', order);
 		expect(run.status).toBe('canceled');
 		expect(late).toEqual([]);
 		expect(created()).toBeLessThan(30);
@@ -82,7 +77,7 @@ describe('a stop in the middle of thirty items', () => {
 
 	it('leaves generations that Wait for Completion can return later, at no charge', async () => {
 		const order = { items: thirty() };
-		const { run } = await stopWhen(() => created() >= 5, 'videoGeneration', {}, order);
+		const { run } = await stopWhen(() => created() >= 5, 'videoGeneration', order);
 		const [ids] = paidInLog(run);
 		const charged = stage.sandbox.books.totals.charged;
 		const waited = await stage.run(
@@ -96,36 +91,13 @@ describe('a stop in the middle of thirty items', () => {
 		expect(stage.sandbox.books.totals.charged).toBe(charged);
 	});
 
-	it('does not call IDs charged that Wait for Completion has never checked', async () => {
-		const ids = [await stage.made('a boat'), await stage.made('a ship')];
-		stage.sandbox.requests.clear();
-		stage.sandbox.faults.order({ on: 'status', times: 'always', action: { kind: 'hang' } });
-		const asked = () => stage.sandbox.requests.on('status').length > 0;
-		const order = { items: ids.map((id) => ({ id })) };
-		const { run } = await stopWhen(asked, 'waitForCompletion', {}, order);
-		expect(paidInLog(run)).toEqual([]);
-	});
-
 	it('waits for the ID of a request that is being charged at that moment', async () => {
 		stage.sandbox.faults.order({ on: 'create', action: { kind: 'delay', ms: 100 } });
 		const order = { items: prompts('a boat') };
-		const { run, late } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
+		const { run, late } = await stopWhen(() => created() === 1, 'imageGeneration', order);
 		expect(run.status).toBe('canceled');
 		expect(late).toEqual([]);
 		expectAllPaidNamed(run);
-	});
-
-	it('names the items whose charge is unknown', async () => {
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
-		const order = { items: prompts('a boat'), paceAfter: 50 };
-		const { run } = await stopWhen(() => created() === 1, 'imageGeneration', {}, order);
-		expect(run.status).toBe('canceled');
-		expect(run.logs).toContainEqual(
-			expect.objectContaining({
-				level: 'warn',
-				message: expect.stringMatching(/Item 1 of 1 may have been charged\./),
-			}),
-		);
 	});
 });
 
@@ -135,28 +107,15 @@ describe('a stop', () => {
 	it('ends the wait for a free slot', async () => {
 		stage.sandbox.service.occupy('main', 10);
 		const order = { items: thirty() };
-		const { run, late } = await stopWhen(() => asked('create') >= 12, 'imageGeneration', {}, order);
+		const { run, late } = await stopWhen(() => asked('create') >= 12, 'imageGeneration', order);
 		expect([run.status, late, created()]).toEqual(['canceled', [], 0]);
 		expect(run.logs.filter(({ level }) => level === 'warn')).toEqual([]);
-	});
-
-	it('ends the backoff before a retry', async () => {
-		const action = { kind: 'error', code: 'server_error' } as const;
-		stage.sandbox.faults.order({ on: 'any', times: 'always', action });
-		const order = { items: prompts('a boat') };
-		const { run, late } = await stopWhen(() => asked('create') >= 2, 'imageGeneration', {}, order);
-		expect([run.status, late]).toEqual(['canceled', []]);
 	});
 
 	it('ends the wait for a generation', async () => {
 		const id = await stage.made('a boat [seconds: 999]');
 		const order = { items: [{ id }] };
-		const { run, late } = await stopWhen(
-			() => asked('status') >= 3,
-			'waitForCompletion',
-			{},
-			order,
-		);
+		const { run, late } = await stopWhen(() => asked('status') >= 3, 'waitForCompletion', order);
 		expect([run.status, late]).toEqual(['canceled', []]);
 		expect(paidInLog(run)).toEqual([[id]]);
 	});
@@ -164,12 +123,7 @@ describe('a stop', () => {
 	it('ends a stalled download, and names its generation', async () => {
 		stage.sandbox.faults.order({ on: 'download', action: { kind: 'stall', afterBytes: 500 } });
 		const order = { items: prompts('a boat') };
-		const { run, late } = await stopWhen(
-			() => asked('download') === 1,
-			'imageGeneration',
-			{},
-			order,
-		);
+		const { run, late } = await stopWhen(() => asked('download') === 1, 'imageGeneration', order);
 		expect([run.status, late]).toEqual(['canceled', []]);
 		expectAllPaidNamed(run);
 	});

@@ -1,8 +1,7 @@
 import type { SleepState } from '../../nodes/shared/sleep/state';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { GivenCredentials } from '../../tools/engine/credentials';
-import { helperOf, kill, killWave, wavesOf, wakeThrough, nextOf } from './asleep';
+import { kill, killWave, wavesOf, wakeThrough, nextOf } from './asleep';
 import { binaryOf, openStage, sha256 } from './stage';
 
 const stage = openStage();
@@ -57,120 +56,6 @@ describe('a suspended wait', () => {
 		expect(other.binary).toBeUndefined();
 	});
 
-	it('does not wait for an item whose mode is Check Once', async () => {
-		const slow = await stage.made('a ship [seconds: 900]');
-		const failed = await stage.made('a cat [seconds: 1] [fail: no]');
-		const running = await stage.made('a dog [seconds: 90000]');
-		await stage.pass(5);
-		const wanted = [
-			{ id: slow, mode: 'suspend' },
-			{ id: failed, mode: 'check' },
-			{ id: running, mode: 'check' },
-			{ id: slow, mode: 'never' },
-		];
-		const parameters = { mode: '={{ $json.mode }}', downloadOutput: false };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const asleep = await stage.run('waitForCompletion', parameters, { items: wanted, settings });
-		expect(asleep.status).toBe('waiting');
-		stage.sandbox.service.finish(slow);
-		const output = (await wakeThrough(stage, asleep)).output('Step');
-		expect(output.map(({ json }) => json.error_code ?? json.status)).toEqual([
-			...['completed', 'failed', 'processing', 'invalid_input'],
-		]);
-	});
-
-	it('is suspended again as long as anything is unfinished', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const still = await wakeThrough(stage, asleep);
-		expect(still.status).toBe('waiting');
-		stage.sandbox.service.finish(id);
-		const awake = await wakeThrough(stage, still);
-		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
-	});
-
-	it('continues to sleep if the service fails during a status check', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const action = { kind: 'error', code: 'service_unavailable' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const still = await wakeThrough(stage, asleep);
-		expect(still.status).toBe('waiting');
-		stage.sandbox.faults.clear();
-		stage.sandbox.service.finish(id);
-		const awake = await wakeThrough(stage, still);
-		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
-	});
-
-	it.each([1, 2])(
-		'sleeps on where a router has nobody behind it for %d requests',
-		async (times) => {
-			const id = await stage.made('a boat [seconds: 9000]');
-			const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-			const action = { kind: 'respond', status: 404, body: 'default backend - 404' } as const;
-			stage.sandbox.faults.order({ on: 'status', times, action });
-			const still = await wakeThrough(stage, asleep);
-			expect(still.status).toBe('waiting');
-		},
-	);
-
-	it('is not suspended further if the service rejects a status check', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const action = { kind: 'error', code: 'forbidden' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const awake = await wakeThrough(stage, asleep);
-		expect([awake.status, awake.error?.message]).toEqual([
-			'error',
-			expect.stringContaining('lacks permission'),
-		]);
-	});
-
-	it('is not suspended further for an item whose own timeout has passed', async () => {
-		const ids = [
-			await stage.made('a boat [seconds: 9000]'),
-			await stage.made('a ship [seconds: 9000]'),
-		];
-		const items = idsOf(...ids).map((item, index) => ({ ...item, timeout: [100, 1800][index] }));
-		const runOptions = { ...late.runOptions, timeout: '={{ $json.timeout }}' };
-		const asleep = await stage.run('waitForCompletion', { ...suspend, runOptions }, { items });
-		stage.leap(60);
-		stage.sandbox.service.finish(ids[1]);
-		const awake = await wakeThrough(stage, asleep);
-		expect(awake.status).toBe('success');
-		expect(awake.output('Step').map(({ json }) => [json.status, json.timed_out])).toEqual([
-			['processing', true],
-			['completed', false],
-		]);
-	});
-
-	it('ends as an error if a generation fails while it is suspended', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		stage.sandbox.service.finish(id, 'no paint');
-		const awake = await wakeThrough(stage, asleep);
-		expect(awake.status).toBe('error');
-		expect(awake.error?.message).toMatch(/failed\W+no paint/);
-	});
-
-	it('continues with failed items if On Error says so', async () => {
-		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
-		const settings = { onError: 'continueRegularOutput' as const };
-		const order = { items: [...idsOf(...ids, ''), {}, { id: null }], settings };
-		const asleep = await stage.run('waitForCompletion', suspend, order);
-		expect(asleep.status).toBe('waiting');
-		stage.sandbox.service.finish(ids[0]);
-		const awake = await wakeThrough(stage, asleep);
-		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
-			'completed',
-			'generation_failed',
-			'invalid_input',
-			'invalid_input',
-			'invalid_input',
-		]);
-		expect(awake.output('Step')[1].json).toMatchObject({ id: ids[1], status: 'failed' });
-	});
-
 	it.each<INodeParameters>([
 		{ options: { fileName: '=picture-{{ $json.n }}' } },
 		{ generationId: '={{ $json.id }}{{ $json.n }}' },
@@ -189,32 +74,6 @@ describe('a suspended wait', () => {
 		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
 			...['completed', 'invalid_input'],
 		]);
-	});
-
-	it('keeps the error of an input item', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const refused = { id: null, error: 'Not enough credits', error_code: 'insufficient_credits' };
-		const settings = { onError: 'continueRegularOutput' as const };
-		const order = { items: [refused, { id }], settings };
-		const asleep = await stage.run('waitForCompletion', suspend, order);
-		expect(asleep.status).toBe('waiting');
-		stage.sandbox.service.finish(id);
-		const awake = await wakeThrough(stage, asleep);
-		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.id)).toEqual([
-			'insufficient_credits',
-			id,
-		]);
-	});
-
-	it('ends at its timeout, also while the service is down', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		const action = { kind: 'error', code: 'service_unavailable' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		stage.leap(1800);
-		const ended = await wakeThrough(stage, asleep);
-		expect(ended.status).toBe('error');
-		expect(ended.error).toHaveProperty('description', expect.stringContaining(id));
 	});
 
 	it('returns what finished while it was suspended past its timeout', async () => {
@@ -244,17 +103,6 @@ describe('a suspended wait', () => {
 		const again = await stage.engine.retry(awake);
 		expect([again.status, again.error?.message]).toEqual(['error', awake.error?.message]);
 		expect(stage.arrived).toBe(before);
-	});
-
-	it('continues by itself after a check that was killed', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id) });
-		killWave(stage, asleep);
-		const still = await stage.engine.resume(asleep);
-		expect(still.status).toBe('waiting');
-		stage.sandbox.service.finish(id);
-		const awake = await wakeThrough(stage, still);
-		expect(awake.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 	});
 
 	it('continues by itself after its waves were killed, and keeps its deadline', async () => {
@@ -294,62 +142,5 @@ describe('a suspended wait', () => {
 		expect(json.error).toMatch(/^The suspended wait ended: 5 helper executions in a row failed/);
 		expect(json.error).toContain('at no charge');
 		expect([json.url, binary]).toEqual([null, undefined]);
-	});
-
-	it('checks a status no more often than the poll interval', async () => {
-		const id = await stage.made('a boat [seconds: 9000]');
-		stage.sandbox.requests.clear();
-		const parameters = { ...suspend, runOptions: { pollInterval: 600, timeout: 7200 } };
-		let run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-		for (let wakes = 0; wakes < 4; wakes++) {
-			expect(run.status).toBe('waiting');
-			stage.leap(601);
-			run = await wakeThrough(stage, run);
-		}
-		const times = stage.sandbox.requests.on('status').map(({ at }) => at);
-		expect(times.length).toBeGreaterThan(2);
-		const gaps = times.slice(1).map((at, index) => at - times[index]);
-		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
-	});
-
-	it('names every generation as charged if its credential is gone when it resumes', async () => {
-		const ids: string[] = [];
-		while (ids.length < 3) ids.push(await stage.made('a boat [seconds: 9000]'));
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(...ids) });
-		const gone = new Error('Credential with ID "1" does not exist for type "mediaGenerationApi".');
-		const read = jest.spyOn(GivenCredentials.prototype, 'getDecrypted').mockRejectedValue(gone);
-		const awake = await wakeThrough(stage, asleep);
-		read.mockRestore();
-		expect(awake.status).toBe('error');
-		const { description } = awake.error as { description?: string };
-		for (const id of ids) {
-			expect(description).toMatch(new RegExp(`Charged: .*${id} \\(processing\\)`));
-		}
-		expect(description).toContain('in a new execution, at no charge');
-	});
-
-	it('continues with failed items if the older Continue On Fail says so', async () => {
-		const ids = [await stage.made('a boat [seconds: 900]'), await stage.made('a ship [fail]')];
-		const settings = { continueOnFail: true };
-		const asleep = await stage.run('waitForCompletion', suspend, {
-			items: idsOf(...ids),
-			settings,
-		});
-		stage.sandbox.service.finish(ids[0]);
-		const awake = await wakeThrough(stage, asleep);
-		expect(awake.status).toBe('success');
-		expect(awake.output('Step').map(({ json }) => json.error_code ?? json.status)).toEqual([
-			'completed',
-			'generation_failed',
-		]);
-	});
-
-	it('is suspended once, even with Retry On Fail', async () => {
-		const id = await stage.made('a boat [seconds: 900]');
-		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
-		const asleep = await stage.run('waitForCompletion', suspend, { items: idsOf(id), settings });
-		expect(asleep.status).toBe('waiting');
-		// No other execution has begun between the two.
-		expect(Number(helperOf(stage, asleep).record.id) - Number(asleep.record.id)).toBe(1);
 	});
 });

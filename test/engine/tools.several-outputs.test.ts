@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ownType } from '../support/workflow';
 import { byId, openStage } from './stage';
@@ -37,22 +37,6 @@ describe.each<ToolPath>(['invoke', 'engine'])(
 			]);
 		});
 
-		it('returns the one that exists, and an error for the one that was not sent in time', async () => {
-			const parameters = { runOptions: { maxConcurrent: 1, timeout: 30 } };
-			const { said } = await call('A boat [seconds: 200]', parameters);
-			const [first, second] = JSON.parse(said) as IDataObject[];
-			expect(first).toMatchObject({ id: made()[0].id });
-			expect(second).toMatchObject({ error: expect.stringMatching(/30 s/) as string });
-		});
-
-		it('is an error if none of them got a slot', async () => {
-			stage.sandbox.service.occupy('main', 10);
-			const { said } = await call('A boat');
-			expect(said).toContain('No free slot');
-			expect(said).not.toContain('"error"');
-			expect(made()).toEqual([]);
-		});
-
 		it('returns the completed one, and an error for the one that was rejected', async () => {
 			const action = { kind: 'error', code: 'insufficient_credits' } as const;
 			stage.sandbox.faults.order({ on: 'create', action });
@@ -63,14 +47,6 @@ describe.each<ToolPath>(['invoke', 'engine'])(
 					expect.objectContaining({ error_code: 'insufficient_credits' }),
 				]),
 			);
-		});
-
-		it('is an error with the ID of the existing one if none was completed in time', async () => {
-			const parameters = { runOptions: { timeout: 10, onTimeout: 'error' } };
-			stage.sandbox.service.occupy('main', 9);
-			const { said } = await call('A boat [seconds: 90]', parameters);
-			expect(said).toContain(`Charged: ${made()[0].id}`);
-			expect(said).toContain('with the tool that waits for completion');
 		});
 
 		it('tells the agent not to call it again if the charge is unknown', async () => {

@@ -3,12 +3,12 @@ import type { INodeParameters } from 'n8n-workflow';
 import { wallClock } from '../../nodes/shared/http/clock';
 import { everythingIn } from '../support/everything';
 import { ownType } from '../support/workflow';
-import { items, keyed, openKeyedStage } from './keyed';
+import { openKeyedStage } from './keyed';
 import { byId } from './stage';
 
 /** Tools of an agent, and retries, whose data table or service does not answer. */
 
-const { stage, tables, execute } = openKeyedStage();
+const { stage, tables } = openKeyedStage();
 
 const parameters: INodeParameters = {
 	model: byId('lumen-turbo'),
@@ -38,15 +38,6 @@ describe('the call of a tool ends within a minute, with all of its tries', () =>
 		expect((await call()).seconds).toBeLessThan(59);
 		expect(live()).toBe(0);
 	});
-
-	it('if neither the data table nor the service answers after that', async () => {
-		tables.add('media_generations');
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'hang', work: true } });
-		tables.before = async () => (live() > 0 ? await hanging() : undefined);
-		const { seconds, said } = await call();
-		expect(seconds).toBeLessThan(59);
-		expect(said).not.toContain('Nothing was charged');
-	});
 });
 
 describe('a later try does not say that nothing was charged for an item whose response was lost', () => {
@@ -58,18 +49,5 @@ describe('a later try does not say that nothing was charged for an item whose re
 		expect([live(), stage.sandbox.requests.on('create').length]).toEqual([1, 1]);
 		expect(said).toContain('may have been charged');
 		expect(said).not.toContain('Nothing was charged');
-	});
-
-	it('if the data table is gone since', async () => {
-		tables.add('media_generations');
-		stage.sandbox.faults.order({ on: 'create', action: { kind: 'loseAnswer' } });
-		tables.before = () => {
-			if (live() > 0) throw new Error('Data table size limit exceeded');
-		};
-		const run = await execute(items(['a', 'A boat'], ['b', 'A ship']), keyed, thrice);
-		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
-		const { description } = run.error as unknown as { description: string };
-		expect(description).toContain('size limit exceeded');
-		expect(live()).toBe(1);
 	});
 });

@@ -65,13 +65,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(everythingIn(run.runData)).not.toMatch(/\bbinary\b/);
 	});
 
-	it('the pending generation is returned if the tool does not wait', async () => {
-		const parameters = { ...image, waitForCompletion: false };
-		const { answers } = await call('imageGeneration', parameters, { prompt: 'A boat' });
-		const [made] = stage.sandbox.books.generations;
-		expect(answers).toEqual([[stage.promised({ ...made, state: 'pending' })]]);
-	});
-
 	it('models and credits are returned as the service sends them', async () => {
 		const models = await call('generationModels', { type: 'image', returnAll: true }, {});
 		expect(models.answers).toEqual([listModels('image')]);
@@ -85,14 +78,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 		expect(answers).toEqual(completed());
 		expect(stage.sandbox.books.liveChargesFor('A boat')).toBe(2);
 		expect(stage.sandbox.books.totals.created).toBe(3);
-	});
-
-	it('a failure tells the agent what happened, and never the key', async () => {
-		const { run } = await call('imageGeneration', image, { prompt: 'A boat [fail: no paint]' });
-		const said = everythingIn([run.error, run.runData]);
-		expect(said).toMatch(/failed\W+no paint/);
-		expect(said).toContain('were refunded');
-		expect(said).not.toContain(stage.sandbox.keys.main.slice(9, 20));
 	});
 
 	it('an error tells the agent the reason once, and what to do', async () => {
@@ -152,20 +137,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 			expect(said).toContain('uncertain_charge');
 		});
 
-		it('if it waits 25 of the 45 s of a Timeout for a slot, and names the generation', async () => {
-			stage.sandbox.service.occupy('main', 10);
-			const began = wallClock.now();
-			const parameters = { ...image, runOptions: { timeout: 45 } };
-			const args = { prompt: 'A boat [seconds: 90]' };
-			const said = await within(async () => {
-				const calling = call('imageGeneration', parameters, args, settings);
-				while (wallClock.now() < began + 25_000) await stage.pass(1);
-				stage.sandbox.service.occupy('main', 0);
-				return await calling;
-			});
-			expect(said).toContain(stage.sandbox.books.generations[0].id);
-		});
-
 		it('in all of its attempts together, if the balance gets no answer', async () => {
 			stage.sandbox.faults.order({ on: 'credits', action: { kind: 'hang' }, times: 100 });
 			const limited = { ...image, runOptions: { minimumBalance: 1 } };
@@ -174,17 +145,6 @@ describe.each<ToolPath>(['invoke', 'engine'])('as the tool of an agent, on the p
 				async () => await call('imageGeneration', limited, { prompt: 'A boat' }, again),
 			);
 			expect(said).toContain('The tool stopped, because there was no response in time');
-			expect(stage.sandbox.books.generations).toEqual([]);
-		});
-
-		it('if the balance cannot be read, and then creates nothing', async () => {
-			const down = { kind: 'respond' as const, status: 503 };
-			stage.sandbox.faults.order({ on: 'credits', action: down, times: 100 });
-			const limited = { ...image, runOptions: { minimumBalance: 1 } };
-			await within(
-				async () => await call('imageGeneration', limited, { prompt: 'A boat' }, settings),
-			);
-			await stage.pass(120);
 			expect(stage.sandbox.books.generations).toEqual([]);
 		});
 

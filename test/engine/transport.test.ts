@@ -6,7 +6,7 @@ import { stepIn } from '../../nodes/shared/step';
 import { connect } from '../../nodes/shared/http/transport';
 import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
-import { openStage, prompts } from './stage';
+import { openStage } from './stage';
 
 /** The action of the node under test. Each test sets it. */
 let act: (context: IExecuteFunctions) => Promise<IDataObject>;
@@ -53,18 +53,5 @@ describe('an aborted request', () => {
 		});
 		expect(failed).toBe(true);
 		await left('status');
-	});
-});
-
-describe('a response to a creating request', () => {
-	it('that trickles in is lost after a minute in total, and nothing is charged again', async () => {
-		// Timeouts of a minute take a second here.
-		const restore = stage.shortenTimeouts(60);
-		stage.sandbox.faults.order({ on: 'create', action: trickle });
-		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat') });
-		restore();
-		expect(run.error).toMatchObject({ context: { code: 'uncertain_charge' } });
-		await left('create');
-		expect(stage.sandbox.requests.on('create')).toHaveLength(1);
 	});
 });

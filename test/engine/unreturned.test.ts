@@ -90,32 +90,3 @@ it('a generation that was charged before the timeout of the workflow has a row, 
 	while (rows().length === 0) await stage.pass(0);
 	expect(rows().map(({ generation_id: id }) => id)).toEqual(paidIds());
 });
-
-it('a step that returns all of its generations writes nothing without a key', async () => {
-	const run = await execute(items([null, 'a boat']), noKeys);
-	expect(run.status).toBe('success');
-	expect(stage.sandbox.books.totals.created).toBe(1);
-	expect(rows()).toEqual([]);
-});
-
-it('a generation with a key gets no second row, even if its id is not in the table yet', async () => {
-	await stage.pass(61);
-	tables.before = (operation) => {
-		if (operation === 'rowNotExists') for (const row of rows()) row.generation_id = null;
-	};
-	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 2] [fail: no paint]']);
-	await execute(list);
-	expect(rows().map(({ key }) => key)).toEqual(['one', 'two']);
-});
-
-it('a generation whose row could not be written gets one with its key, so that the next run reuses it', async () => {
-	let isRefused = true;
-	tables.before = (operation) => {
-		if (isRefused && operation === 'update') throw new Error('the table takes no changes');
-	};
-	const list = items(['one', '[seconds: 1] a boat'], ['two', '[seconds: 30] [fail: no paint]']);
-	await execute(list);
-	isRefused = false;
-	const run = await execute(list.slice(0, 1));
-	expect(run.output('Step').map(({ json }) => json.id)).toEqual(paidIds());
-});

@@ -1,7 +1,5 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import type { FaultAction } from '../../sandbox/faults';
-import { bareNode } from '../../tools/engine/bare-node';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { binaryOf, byId, openStage, prompts, sha256 } from './stage';
@@ -17,69 +15,21 @@ async function madeBefore(stage: Stage, ...texts: string[]): Promise<string[]> {
 	return ids;
 }
 
-/** Returns an item without JSON. */
-const bare = bareNode('bare', {
-	async execute() {
-		const binary = { data: { data: 'AAAA', mimeType: 'image/png' } };
-		return [[{ binary } as unknown as INodeExecutionData]];
-	},
-});
-
 describe('Wait for Completion', () => {
-	const stage = openStage({ extraNodes: { 'test.bare': bare } });
+	const stage = openStage();
 	const completed = (id: string) => {
 		const entry = stage.sandbox.books.find(id);
 		return entry && stage.promised({ ...entry, state: 'completed' });
 	};
 
-	it('does not say that nothing was charged for a generation of another account', async () => {
+	it.each<[string, string, IDataObject]>([
+		['of a row of the data table', 'a-harbor-at-dawn', { id: 7 }],
+		['that is no text', 'lumen-turbo', { prompt: 7 }],
+	])('names a file after the prompt %s', async (_, name, own) => {
 		const [id] = await madeBefore(stage, 'a boat');
-		const settings = { onError: 'continueRegularOutput' as const };
-		const run = await stage.run(
-			'waitForCompletion',
-			{},
-			{ items: idsOf(id), key: 'pro', settings },
-		);
-		const [{ json }] = run.output('Step');
-		expect(json).toMatchObject({ error_code: 'generation_not_found' });
-		expect(json.error).toContain('Status checks charge nothing');
-	});
-
-	it.each<[string, string, (id: string) => IDataObject]>([
-		['of a row of the data table', 'a-harbor-at-dawn', (id) => ({ id: 7, generation_id: id })],
-		[
-			'of an item with the other input fields',
-			'a-harbor-at-dawn',
-			(id) => ({ generation: { id } }),
-		],
-		['of another item than the ID that was entered', 'lumen-turbo', () => ({ id: 'another' })],
-		['that is no text', 'lumen-turbo', (id) => ({ id, prompt: 7 })],
-	])('names a file after the prompt %s', async (_, name, itemOf) => {
-		const [id] = await madeBefore(stage, 'a boat');
-		const item: IDataObject = { prompt: 'A harbor at dawn', ...itemOf(id) };
-		const parameters = item.id === 'another' ? { generationId: id } : {};
-		const run = await stage.run('waitForCompletion', parameters, { items: [item] });
+		const items = [{ prompt: 'A harbor at dawn', generation_id: id, ...own }];
+		const run = await stage.run('waitForCompletion', {}, { items });
 		expect(binaryOf(run.output('Step')[0]).fileName).toBe(`${name}-${id.slice(0, 8)}.png`);
-	});
-
-	it.each(['a\ud800', 'data:image/png;base64,'.padEnd(20_000, 'A')])(
-		'rejects an ID that cannot be part of a URL: %#',
-		async (id) => {
-			const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
-			expect(run.error).toMatchObject({ context: { code: 'invalid_input' } });
-			expect(stage.arrived).toBe(0);
-		},
-	);
-
-	it('does not say that an ID was charged that it has never checked, and names it', async () => {
-		const action = { kind: 'error', code: 'forbidden' } as const;
-		stage.sandbox.faults.order({ on: 'status', times: 'always', action });
-		const { error } = await stage.run('waitForCompletion', {}, { items: idsOf('no-such-id') });
-		const { description } = error as unknown as { description: string };
-		expect(description).toMatch(
-			/get the generation with Wait for Completion, by its ID.* Generation: no-such-id\.$/,
-		);
-		expect(description).not.toMatch(/paid for/i);
 	});
 
 	it('takes the ids of the previous step, waits, and returns the files', async () => {
@@ -122,57 +72,12 @@ describe('Wait for Completion', () => {
 		}
 	});
 
-	it('says where it has looked for an ID', async () => {
-		const run = await stage.run('waitForCompletion', {}, { items: [{ sku: 'B-1' }] });
-		expect(run.error).toMatchObject({
-			message: 'This item has no generation ID',
-			description: expect.stringContaining('generation.id, generation_id and id') as string,
-			context: { code: 'invalid_input', itemIndex: 0 },
-		});
-		expect(stage.arrived).toBe(0);
-	});
-
 	it('returns a finished generation without waiting, at no charge', async () => {
 		const [id] = await madeBefore(stage, 'a boat [seconds: 999]');
 		stage.sandbox.service.finish(id);
 		const run = await stage.run('waitForCompletion', {}, { items: idsOf(` ${id} `) });
 		expect(run.output('Step')).toMatchObject([{ json: completed(id), binary: { data: {} } }]);
 		expect(stage.sandbox.requests.all.map(({ on }) => on)).toEqual(['status', 'download']);
-	});
-
-	it('fails the item whose generation fails, with its reason', async () => {
-		const [id] = await madeBefore(stage, 'a boat [fail: no paint]');
-		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
-		expect(run.error).toMatchObject({
-			message: expect.stringMatching(/failed\W+no paint/),
-			description: expect.stringContaining(id),
-			context: { itemIndex: 0, code: 'generation_failed' },
-		});
-	});
-
-	it("knows nothing of another account's generation", async () => {
-		const [id] = await madeBefore(stage, 'a boat');
-		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), key: 'pro' });
-		expect(run.error).toMatchObject({
-			message: `Generation ${id} not found`,
-			httpCode: '404',
-			context: { itemIndex: 0, code: 'generation_not_found', generations: [] },
-		});
-	});
-
-	it.each<[string, FaultAction]>([
-		['an internal error', { kind: 'error', code: 'server_error' }],
-		['maintenance', { kind: 'respond', status: 503, body: '<h1>Back soon</h1>' }],
-		['a broken connection', { kind: 'reset' }],
-		['nonsense of a proxy', { kind: 'respond', status: 502 }],
-	])('checks again after %s', async (_case, action) => {
-		const [id] = await madeBefore(stage, 'a boat');
-		stage.sandbox.faults.order({ on: 'status', times: 2, action });
-		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id) });
-		expect(run.output('Step')).toMatchObject([{ json: completed(id) }]);
-		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringContaining('2 requests were retried') },
-		]);
 	});
 
 	describe('checking once', () => {
@@ -269,51 +174,5 @@ describe.each([404, 403] as const)(
 				sha256(await stage.served(id)),
 			);
 		});
-
-		it('detects a failed generation although its file never appears', async () => {
-			const [id] = await madeBefore(stage, 'a boat [fail: no paint] [seconds: 20]');
-			const run = await stage.run('waitForCompletion', byUrl(), { items: idsOf(id) });
-			expect(run.error).toMatchObject({ context: { code: 'generation_failed' } });
-			expect(probes().length).toBeGreaterThan(0);
-		});
 	},
 );
-
-describe('by an output URL that expires', () => {
-	const stage = openStage({ urlLifetimeSeconds: 60 });
-
-	it('requests a fresh one, and continues to wait', async () => {
-		const [id] = await madeBefore(stage, 'a boat [seconds: 80]');
-		const parameters = { runOptions: { readiness: 'outputUrl' } };
-		const run = await stage.run('waitForCompletion', parameters, { items: idsOf(id) });
-		expect(run.error).toBeUndefined();
-		const [{ json, binary }] = run.output('Step');
-		expect({ json, binary }).toMatchObject({
-			json: { id, status: 'completed' },
-			binary: { data: { mimeType: 'image/png' } },
-		});
-		const { created, finishes } = stage.sandbox.books.generations[0];
-		expect(finishes - created).toBeGreaterThan(60_000);
-		expect(Date.parse(String(json.url_expires_at))).toBeGreaterThan(created + 60_000);
-	});
-
-	it('returns the fresh one if it expires before the file is downloaded', async () => {
-		stage.setPace(10);
-		const [id] = await madeBefore(stage, 'a boat [seconds: 0]');
-		const before = stage.sandbox.service.outputUrl(id);
-		stage.sandbox.faults.order({ on: 'download', action: { kind: 'expire' } });
-		const untilRefused = async () => {
-			while (stage.sandbox.requests.on('download').length === 0) {
-				await new Promise((resolve) => setImmediate(resolve));
-			}
-			stage.leap(60);
-		};
-		const onReady = () => void untilRefused();
-		const run = await stage.run('waitForCompletion', {}, { items: idsOf(id), onReady });
-		const [{ json, binary }] = run.output('Step');
-		expect(binary).toMatchObject({ data: { mimeType: 'image/png' } });
-		const after = stage.sandbox.service.outputUrl(id);
-		expect(after).not.toBe(before);
-		expect(json.url).toBe(after);
-	});
-});

@@ -28,7 +28,7 @@ module.exports = {
 		},
 		{
 			...engine,
-			testMatch: ['<rootDir>/test/engine/**/*.full.test.ts', ...filesWithProperties('test/engine')],
+			testMatch: ['<rootDir>/test/engine/**/*.full.test.ts'],
 		},
 	],
 };

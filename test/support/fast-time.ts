@@ -43,16 +43,6 @@ export class FastTime {
 		await this.until(() => at <= this.time, signal);
 	};
 
-	/** Replaces `AbortSignal.timeout`: counts wall-clock milliseconds, with each turn up to `LONGEST_TURN_MS`. */
-	readonly timeout = (ms: number): AbortSignal => {
-		const late = new AbortController();
-		const at = this.steady + ms;
-		void this.until(() => at <= this.steady).then(() =>
-			late.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
-		);
-		return late.signal;
-	};
-
 	/** Advances the time at once. */
 	leap(seconds: number): void {
 		this.time += seconds * 1000;
