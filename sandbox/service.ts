@@ -4,7 +4,6 @@ import { authenticate } from './accounts/authentication';
 import { ConnectedApps } from './accounts/connected-apps';
 import { Books } from './books/books';
 import { modelsReply } from './models/reply';
-import { Cache } from './basics/cache';
 import { systemClock } from './basics/clock';
 import type { Clock } from './basics/clock';
 import { createGeneration, createOnce, refreshUrl } from './generations/creation';
@@ -74,7 +73,7 @@ export class GenerationService {
 	/** Origin of the presigned URLs issued from now on. */
 	storageOrigin: string;
 	private readonly ledger: Ledger;
-	private readonly misses = new Cache<true>();
+	private readonly misses = new Map<string, number>();
 	private readonly workshop: Workshop;
 	private readonly seed: number;
 	private readonly fetching: InputFetching | null;

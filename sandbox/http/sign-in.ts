@@ -14,7 +14,6 @@ function consentPage(
 	{ client, params }: SignInRequest,
 ): string {
 	const title = escaped(titleOf(client));
-	const place = destinationOf(params.redirectUri);
 	const options = accounts
 		.all()
 		.map(({ name, balance }) => {
@@ -24,7 +23,7 @@ function consentPage(
 		.join('');
 	const body = `
 <p><b>${title}</b> asks to use the connector for your account.
-You will be sent back to <b>${escaped(place.text)}</b>${place.isApp ? ', an app on this device' : ''}.</p>
+You will be sent back to <b>${escaped(destinationOf(params.redirectUri))}</b>.</p>
 <p>It may</p>
 <ul><li>see the models, your credits and your asset library</li>
 <li>create pictures and videos with your credits: up to 500 in any 24 hours, unless you change that</li></ul>

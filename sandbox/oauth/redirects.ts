@@ -24,11 +24,11 @@ export function assertRedirectUris(addresses: readonly string[]): void {
 }
 
 /** Describes the target of a redirect URI for the user: the host of a web page, or an app's URI without its query. */
-export function destinationOf(address: string): { text: string; isApp: boolean } {
+export function destinationOf(address: string): string {
 	const url = new URL(address);
-	if (!isPrivateScheme(url.protocol)) return { text: url.host, isApp: false };
+	if (!isPrivateScheme(url.protocol)) return url.host;
 	url.search = '';
-	return { text: url.href, isApp: true };
+	return url.href;
 }
 
 /** Returns the URL that sends the browser back to the app, with the app's state and an outcome. */

@@ -33,7 +33,7 @@ const decisionSeconds = 600;
 
 /** Returns an app's name on one line of at most 80 characters: its own name, or else the target of its redirect URI. */
 export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
-	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || destinationOf(address).text;
+	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || destinationOf(address);
 	return line.slice(0, 80);
 }
 

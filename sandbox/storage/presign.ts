@@ -13,10 +13,7 @@ function amzDate(time: number): string {
 }
 
 function timeOfAmzDate(text: string): number {
-	const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
-	if (!parts) return NaN;
-	const [year, month, day, hour, minute, second] = parts.slice(1).map(Number);
-	return Date.UTC(year, month - 1, day, hour, minute, second);
+	return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, '$1-$2-$3:$4:$5'));
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Cache } from '../basics/cache';
 import type { DownloadAction, FaultAction } from '../faults';
 import { statusAt } from '../generations/generations';
 import type { Generation, Output } from '../generations/generations';
@@ -21,12 +20,16 @@ interface Shelf {
 	readonly generation: Generation | undefined;
 	readonly now: number;
 	readonly missingStatus: 403 | 404;
-	/** URLs that a cache in front of the storage still reports as missing. */
-	readonly misses: Cache<true>;
+	/** URLs that a cache in front of the storage reports as missing, and until when (milliseconds). */
+	readonly misses: Map<string, number>;
 }
 
 function urlOf({ path, query }: ServiceRequest): string {
 	return `${path}?${query?.['X-Amz-Signature']}`;
+}
+
+function isMissed(request: ServiceRequest, { misses, now }: Shelf): boolean {
+	return now < (misses.get(urlOf(request)) ?? 0);
 }
 
 function xmlAnswer(status: number, code: string, message: string): StorageReply {
@@ -75,7 +78,7 @@ function lookUp(request: ServiceRequest, shelf: Shelf, aheadMs = 0): StorageRepl
 	const fault = presigner.check(request.path, request.query ?? {}, now);
 	if (fault) return refused(fault);
 	const written = generation !== undefined && statusAt(generation, now + aheadMs) === 'completed';
-	if (!written || shelf.misses.get(urlOf(request), now)) return missing(shelf);
+	if (!written || isMissed(request, shelf)) return missing(shelf);
 	const { output } = generation;
 	return { ...xmlAnswer(200, '', ''), body: undefined, headers: {}, happened: 'sent', output };
 }
@@ -106,8 +109,8 @@ export function fetchOutput(
 		case 'remember404': {
 			const found = lookUp(request, shelf);
 			const { misses, now } = shelf;
-			const isNew = !found.output && !misses.get(urlOf(request), now);
-			if (isNew) misses.set(urlOf(request), true, now + action.seconds * 1000);
+			const isNew = !found.output && !isMissed(request, shelf);
+			if (isNew) misses.set(urlOf(request), now + action.seconds * 1000);
 			return found;
 		}
 		default: {

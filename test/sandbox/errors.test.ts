@@ -72,13 +72,6 @@ describe('the error table of spec 7', () => {
 		expect(sandbox.service.books.totals.created).toBe(1);
 	});
 
-	it('a prompt can request a limited number of rejections', () => {
-		const sandbox = new VirtualSandbox();
-		const prompt = 'A cat [reject: model_unavailable 2]';
-		const statuses = [1, 2, 3].map(() => sandbox.image({ prompt }).status);
-		expect(statuses).toEqual([502, 502, 200]);
-	});
-
 	it.each([
 		['no header', {}],
 		['another scheme', { authorization: 'Basic abc' }],

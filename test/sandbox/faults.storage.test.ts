@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { FaultAction } from '../../sandbox/faults';
 import { startSandbox } from '../../sandbox/server';
 import type { Sandbox } from '../../sandbox/server';
 import { getBytes, getStream, http } from '../../tools/http';
-import { createOverHttp, finishedOverHttp, holdSleep, lookOverHttp, until } from './over-http';
+import { createOverHttp, finishedOverHttp, until } from './over-http';
 import { VirtualClock } from './virtual';
 
 let sandbox: Sandbox;
@@ -16,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 beforeEach(() => sandbox.reset());
-afterEach(() => jest.restoreAllMocks());
 
 const onDownload = (action: FaultAction): void => sandbox.faults.order({ on: 'download', action });
 
@@ -72,19 +70,6 @@ describe('faults at the storage', () => {
 		onDownload(action);
 		expect(await http.get(url)).toMatchObject({ status, headers });
 		expect((await http.get(url)).status).toBe(200);
-	});
-
-	it('reset the connection, or delay the response', async () => {
-		const { url } = await finishedOverHttp(sandbox);
-		onDownload({ kind: 'reset' });
-		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
-		const sleep = holdSleep();
-		onDownload({ kind: 'delay', ms: 100 });
-		const late = http.get(url);
-		expect(await sleep.began).toBe(100);
-		expect((await http.get(url)).status).toBe(200);
-		sleep.end();
-		expect((await late).status).toBe(200);
 	});
 
 	const probe = { headers: { range: 'bytes=0-0' } };
@@ -145,43 +130,5 @@ describe('faults at the storage', () => {
 		expect((await http.get(url)).status).toBe(404);
 		clock.pass(0.1);
 		expect((await http.get(url)).status).toBe(200);
-	});
-
-	it('serve the file before its generation is completed', async () => {
-		const { id, data } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
-		const order = { on: 'probe', times: 'always' } as const;
-		sandbox.faults.order({ ...order, action: { kind: 'early', seconds: 100_000 } });
-		expect((await http.get(data[0].url, probe)).status).toBe(200);
-		expect((await lookOverHttp(sandbox, id)).status).not.toBe('completed');
-	});
-
-	it('send an endless body until the client disconnects', async () => {
-		const { url } = await finishedOverHttp(sandbox);
-		onDownload({ kind: 'respond', status: 500, body: 'x'.repeat(65_536), endless: true });
-		const { status, data } = await getStream(url);
-		expect(status).toBe(500);
-		data.destroy();
-		await until(() => !sandbox.requests.on('download')[0].answered);
-		onDownload({ kind: 'respond', status: 500, body: 'x', endless: true });
-		expect((await http.head(url)).status).toBe(500);
-	});
-
-	it('trickle, like responses of the service', async () => {
-		const { id, url } = await finishedOverHttp(sandbox);
-		const action: FaultAction = { kind: 'trickle', everyMs: 60_000, bytes: 10 };
-		sandbox.faults.order({ on: 'status', action }, { on: 'download', action });
-		const headers = { authorization: `Bearer ${sandbox.keys.main}` };
-		const status = `${sandbox.url}/v1/generations/${id}`;
-		for (const { data } of [await getStream(status, { headers }), await getStream(url)]) {
-			expect((await once(data, 'data'))[0]).toHaveLength(10);
-			data.destroy();
-		}
-	});
-
-	it('return the URL of an unreachable storage', async () => {
-		sandbox.faults.order({ on: 'create', action: { kind: 'unreachable' } });
-		const [{ url }] = (await createOverHttp(sandbox)).data;
-		await expect(http.get(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-		expect(sandbox.requests.on('download')).toEqual([]);
 	});
 });

@@ -90,21 +90,6 @@ describe('faults at the service', () => {
 		expect(sandbox.books.totals.created).toBe(created);
 	});
 
-	it('ask to wait before the next request', async () => {
-		onCreate({ kind: 'error', code: 'service_unavailable', retryAfter: 30 });
-		const { status, headers } = await send(sandbox, images, image);
-		expect([status, headers['retry-after']]).toEqual([503, '30']);
-	});
-
-	it('make a generation fail', async () => {
-		onCreate({ kind: 'fail', reason: 'no paint' });
-		const { id } = await createOverHttp(sandbox);
-		expect(await lookOverHttp(sandbox, id)).toMatchObject({
-			status: 'failed',
-			error: { message: 'no paint' },
-		});
-	});
-
 	it('wait for a match, skip requests, and apply a limited number of times', async () => {
 		const error = { kind: 'error', code: 'server_error' } as const;
 		sandbox.faults.order(

@@ -77,14 +77,6 @@ describe('the storage over HTTP', () => {
 		expect(part.data.equals(whole.subarray(start, end))).toBe(true);
 	});
 
-	it('responds with 416 to a range outside the file', async () => {
-		const { url } = await finishedOverHttp(sandbox);
-		const part = await http.get(url, { headers: { range: 'bytes=999999999-' } });
-		expect(part.status).toBe(416);
-		expect(sandbox.requests.on('download')).toMatchObject([{ status: 416, bytes: 0 }]);
-		expect(lines.at(-1)).toMatch(/416 .*no such range/);
-	});
-
 	it('rejects and records a key that is sent to the storage', async () => {
 		const { url } = await finishedOverHttp(sandbox);
 		const headers = { authorization: `Bearer ${sandbox.keys.main}` };

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeptBooksError } from '../../sandbox/books/kept-books';
 import { startSandbox } from '../../sandbox/server';
 import { GenerationService } from '../../sandbox/service';
 import type { ServiceOptions } from '../../sandbox/service';
@@ -66,14 +65,6 @@ describe('after a restart', () => {
 		for (const id of made) expect(started({ seed: 7 }).look(id).id).toBe(id);
 	});
 
-	it('knows nothing of before a reset', () => {
-		const before = started();
-		before.created({}, 'trial');
-		before.service.reset();
-		expect([before.balance('trial'), started().balance('trial')]).toEqual([1_000, 1_000]);
-		expect(restarted().created).toBe(0);
-	});
-
 	it('has kept no keys, and no megabytes of inline data', () => {
 		const value = `data:image/png;base64,${'A'.repeat(100_000)}`;
 		started().created({ inputs: [{ type: 'image', source: 'data', value }] });
@@ -98,15 +89,6 @@ describe('the sandbox does not start, and does not change the file', () => {
 		expect(() => new GenerationService({ keepIn: file })).toThrow(error);
 		expect(fs.readFileSync(file, 'utf8')).toBe(text);
 	});
-
-	it.each(['', 'none/books.jsonl'])(
-		'if it is a folder, or in one that does not exist: %s',
-		(name) => {
-			const start = () => new GenerationService({ keepIn: join(folder, name) });
-			expect(start).toThrow(KeptBooksError);
-			expect(start).toThrow(`${join(folder, name)} cannot be used: E`);
-		},
-	);
 });
 
 it('a line that was cut off when the program was killed costs only itself', () => {

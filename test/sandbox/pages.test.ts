@@ -70,27 +70,6 @@ describe('the status page', () => {
 	});
 });
 
-describe('a preview', () => {
-	const preview = async (path: string, headers: Record<string, string> = {}) =>
-		await getBytes(`${sandbox.url}/_sandbox/outputs/${path}`, { headers });
-
-	it('of a video can be played from any position', async () => {
-		const id = await finishedVideo();
-		const { data: whole } = await preview(`${id}/video`);
-		expect(whole.subarray(4, 8).toString()).toBe('ftyp');
-		const part = await preview(`${id}/video`, { range: 'bytes=4-7' });
-		expect([part.status, part.data.toString()]).toEqual([206, 'ftyp']);
-		expect((await preview(`${id}/video`, { range: 'bytes=99999999-' })).status).toBe(416);
-	});
-
-	it('does not exist before the output', async () => {
-		const { id } = await createOverHttp(sandbox, { prompt: '[seconds: 60000]' });
-		for (const path of [`${id}/thumbnail`, `${id}/video`, 'nothing/thumbnail']) {
-			expect((await preview(path)).status).toBe(404);
-		}
-	});
-});
-
 describe.each(['/', '/connected-apps', '/sign-in'])('the page %s', (path) => {
 	it('supports phones and dark mode, does not reload, and loads nothing from other origins', async () => {
 		const page = await http.get<string>(`${sandbox.url}${path}`);

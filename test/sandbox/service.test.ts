@@ -71,46 +71,6 @@ describe('a generation', () => {
 		expect(took).toEqual([20_000, 15_000, 5_000]);
 	});
 
-	it('can end in a state that the specification does not name, without an output or a refund', () => {
-		const sandbox = new VirtualSandbox();
-		sandbox.service.faults.order({ on: 'create', action: { kind: 'end', status: 'expired' } });
-		const ended = [sandbox.created(), sandbox.created({ prompt: 'A cat [end: Timed Out]' })];
-		sandbox.clock.pass(10);
-		expect(ended.map(({ id }) => sandbox.look(id).status)).toEqual(['expired', 'Timed Out']);
-		const { totals } = sandbox.service.books;
-		expect(totals).toMatchObject({ running: 0, completed: 0, failed: 0, refunded: 0 });
-		expect(sandbox.service.books.output(ended[0].id)).toBeUndefined();
-	});
-
-	it('can have several outputs, none, or an error with the code of a refusal', () => {
-		const sandbox = new VirtualSandbox();
-		const { id: several } = sandbox.created({ prompt: 'A cat [outputs: 3]' });
-		const { id: none } = sandbox.created({ prompt: 'A cat [no-url: removed]' });
-		const { id: refused } = sandbox.created({ prompt: 'A cat [refuse: safety]' });
-		sandbox.clock.pass(10);
-		expect(sandbox.look(several).data).toHaveLength(3);
-		expect(sandbox.look(none)).toMatchObject({
-			status: 'completed',
-			error: { message: 'removed' },
-		});
-		expect(sandbox.look(none).data[0].url).toBeUndefined();
-		expect(sandbox.look(refused)).toMatchObject({ status: 'failed', error: { code: 'safety' } });
-		expect(sandbox.service.books.find(refused)?.refunded).toBeGreaterThan(0);
-	});
-
-	it('takes about the average time of its model by default, and the same time with the same seed', () => {
-		const times = (seed: number): number[] => {
-			const sandbox = new VirtualSandbox({ seed, generationSeconds: undefined });
-			for (let count = 0; count < 10; count++) sandbox.created();
-			return sandbox.service.books.generations.map((entry) => entry.finishes - entry.created);
-		};
-		const first = times(3);
-		expect(first).toEqual(times(3));
-		expect(first).not.toEqual(times(4));
-		expect(Math.min(...first)).toBeGreaterThanOrEqual(4000);
-		expect(Math.max(...first)).toBeLessThanOrEqual(16_000);
-	});
-
 	it('can be ended by a test', () => {
 		const sandbox = new VirtualSandbox();
 		const [good, bad] = [sandbox.created(), sandbox.created()];

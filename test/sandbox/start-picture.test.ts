@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
@@ -14,7 +11,7 @@ import { finishedOverHttp, lookOverHttp, send } from './over-http';
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ generationSeconds: 0, fetchInputs: {} });
+	sandbox = await startSandbox({ generationSeconds: 0 });
 });
 afterAll(() => sandbox.close());
 
@@ -63,20 +60,5 @@ describe('a video that starts from a picture', () => {
 		const frame = await firstFrame(url);
 		expect([frame.width, frame.height]).toEqual([width, height]);
 		expect(difference(frame.pixels, picture.pixels)).toBeLessThan(12);
-	});
-
-	it('shows a file that the sandbox has fetched', async () => {
-		const canvas = createCanvas(300, 400);
-		const pen = canvas.getContext('2d');
-		pen.fillStyle = '#ff0000';
-		pen.fillRect(0, 0, 300, 400);
-		const photo = canvas.toBuffer('image/jpeg');
-		const files = createServer((_request, response) => response.end(photo)).listen(0, '127.0.0.1');
-		await once(files, 'listening');
-		const { port } = files.address() as AddressInfo;
-		const frame = await firstFrame(`http://127.0.0.1:${port}/mug.jpg`);
-		files.close();
-		expect([frame.width, frame.height]).toEqual([480, 640]);
-		expect(difference(frame.pixels, (await seen(photo)).pixels)).toBeLessThan(12);
 	});
 });

@@ -8,25 +8,6 @@ function finished(options = {}) {
 }
 
 describe('a presigned URL', () => {
-	it('serves the file only once it is written', () => {
-		const sandbox = new VirtualSandbox();
-		const { url } = sandbox.created().data[0];
-		expect(sandbox.fetch(url)).toMatchObject({
-			status: 404,
-			body: expect.stringContaining('NoSuchKey'),
-		});
-		sandbox.clock.pass(10);
-		expect(sandbox.fetch(url)).toMatchObject({
-			status: 200,
-			output: { width: 1024, height: 1024 },
-		});
-	});
-
-	it('can return 403 for a missing file, like storage without list permission', () => {
-		const sandbox = new VirtualSandbox({ missingOutputStatus: 403 });
-		expect(sandbox.fetch(sandbox.created().data[0].url).status).toBe(403);
-	});
-
 	it('is not valid for HEAD', () => {
 		const { sandbox, url } = finished();
 		expect(sandbox.fetch(url, 'HEAD').status).toBe(403);
@@ -61,19 +42,5 @@ describe('a presigned URL', () => {
 		const fresh = sandbox.look(id).data[0].url;
 		expect(fresh).not.toBe(url);
 		expect(sandbox.fetch(fresh).status).toBe(200);
-	});
-
-	it('has the lifetime from the options, for any time scale', () => {
-		const { sandbox, url } = finished({ urlLifetimeSeconds: 60, timeScale: 10 });
-		expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('60');
-		sandbox.clock.pass(60);
-		expect(sandbox.fetch(url).status).toBe(403);
-	});
-
-	it('serves nothing for a failed generation', () => {
-		const sandbox = new VirtualSandbox();
-		const { url } = sandbox.created({ prompt: '[fail]' }).data[0];
-		sandbox.clock.pass(10);
-		expect(sandbox.fetch(url).status).toBe(404);
 	});
 });
