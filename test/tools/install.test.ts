@@ -25,12 +25,11 @@ function install(...args: string[]) {
 }
 
 /** Writes the manifest and the lock file of a folder of the repository. Its only dependency is a folder: it needs no registry. */
-async function depend(name: string, version: string, inside = '.'): Promise<void> {
-	const at = join(folder, inside);
+async function depend(name: string, version: string): Promise<void> {
 	const write = async (file: string, content: object) =>
-		await writeFile(join(at, file), JSON.stringify(content));
+		await writeFile(join(folder, file), JSON.stringify(content));
 	const own = { name: 'x', engines: { node: '>=20' }, dependencies: { [name]: `file:${name}` } };
-	await mkdir(join(at, name), { recursive: true });
+	await mkdir(join(folder, name), { recursive: true });
 	await write(join(name, 'package.json'), { name, version });
 	await write('package.json', own);
 	const packages = { '': own, [`node_modules/${name}`]: { resolved: `file:${name}`, version } };
@@ -51,23 +50,6 @@ it('the dependencies are installed when they are missing or have changed, and on
 	const broken = install('tools/install.mjs');
 	expect(broken.said).toContain('could not be installed');
 	expect(broken.code).toBe(1);
-});
-
-it('the packages of tools/extras are installed and linked when they are asked for', async () => {
-	await depend('one', '1.0.0');
-	await depend('two', '1.0.0', 'tools/extras');
-	await writeFile(join(folder, 'tools/extras/.npmrc'), 'install-links=true\n');
-	install('tools/install.mjs');
-	await expect(readFile(manifestOf('two'))).rejects.toThrow('ENOENT');
-	const extras = () => install('tools/install.mjs', '--extras');
-	expect(extras()).toMatchObject({ code: 0 });
-	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
-	expect(extras()).toEqual({ code: 0, said: '' });
-	// `npm ci` in the root removes the link.
-	await depend('one', '2.0.0');
-	install('tools/install.mjs');
-	extras();
-	expect(await readFile(manifestOf('two'), 'utf8')).toContain('1.0.0');
 });
 
 it.each([

@@ -40,19 +40,6 @@ const saboteurs: Saboteur[] = [
 		},
 		{ ...creates, stop: { afterMs: 30_000, depth: 0 }, limit: 1 },
 	],
-	[
-		'the results come in another order',
-		/has the generation of another one/,
-		({ n8n }) => {
-			const execute = n8n.execute.bind(n8n);
-			n8n.execute = async (context, node) => {
-				const [items = [], ...others] = await execute(context, node);
-				const isResults = n8n.records.get(context.getExecutionId())?.depth === 3;
-				return [isResults ? [...items].reverse() : items, ...others];
-			};
-		},
-		creates,
-	],
 ];
 
 const schedules = fc.sample(sleepSchedule, { seed: 20_260_101, numRuns: SCHEDULES });

@@ -31,9 +31,6 @@ export interface Verdict {
 	open: number;
 	/** Share of the time in which slots were busy, of the time in which they could have been. */
 	slotUse: number;
-	/** Seconds from a row's arrival to the start of its generation, including killed executions and those run again. */
-	medianWait: number;
-	longestWait: number;
 }
 
 /**
@@ -49,9 +46,6 @@ export function judge(rows: Row[], books: Books, limit: number, now: number): Ve
 	const isTheirs = (row: Row, handedOn: string) => paidFor(row).some(({ id }) => id === handedOn);
 	const count = (check: (row: Row) => boolean) => rows.filter(check).length;
 	const isHandedOn = (row: Row) => row.end !== null && row.end !== 'uncertain';
-	const waits = rows
-		.flatMap((row) => paidFor(row).map(({ created }) => (created - row.arrived) / 1000))
-		.sort((one, other) => one - other);
 	const running = all.map(({ created, finishes }) => ({ from: created, to: finishes }));
 	// A request that was lost before it created anything is not sent again, so its row needs no slot.
 	const isLost = (row: Row) => row.end === 'uncertain' && paidFor(row).length === 0;
@@ -70,8 +64,6 @@ export function judge(rows: Row[], books: Books, limit: number, now: number): Ve
 		lost: count((row) => row.end !== null && row.end !== 'uncertain' && !isTheirs(row, row.end.id)),
 		open: count(({ end }) => end === null),
 		slotUse: slotUse(running, wanted, limit),
-		medianWait: waits[Math.floor(waits.length / 2)],
-		longestWait: waits[waits.length - 1],
 	};
 }
 
