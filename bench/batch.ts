@@ -35,8 +35,6 @@ export interface BatchCase {
 	spread: Spread;
 	/** How the end of a generation is detected. */
 	readiness: Readiness;
-	/** Seconds until the response to a creating request. The generation itself starts immediately. */
-	creatingSeconds?: number;
 	/** Seconds by which a file is in the storage before its generation is completed. */
 	earlySeconds?: number;
 	/** Every n-th generation fails. */
@@ -50,9 +48,6 @@ export interface BatchResult {
 	/** Number of status requests per generation. */
 	statusRequestsPerGeneration: number;
 	probesPerGeneration: number;
-	/** The shortest time between two status requests for one generation, in seconds. */
-	shortestGap: number;
-	refusals: number;
 }
 
 /**
@@ -86,11 +81,9 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 			key,
 			items: batch.items,
 			maxConcurrent: batch.maxConcurrent,
-			timeoutMs: 3_600_000,
 			readiness: batch.readiness,
 			failingEvery: batch.failingEvery,
 			slots: batch.apart ? slots() : shared,
-			creatingMs: 1000 * (batch.creatingSeconds ?? 0),
 		});
 	const steps = Array.from({ length: batch.steps }, async (_, index) => await step(index));
 	const results = await time.run(Promise.all(steps));
@@ -99,13 +92,10 @@ export async function runBatch(batch: BatchCase): Promise<BatchResult> {
 		.filter((outcome) => !hasEnded(outcome));
 	if (unfinished.length > 0) throw new Error(`${unfinished.length} items did not finish`);
 
-	const times = [...statusRequestsById(service).values()];
 	return {
 		ratio: (time.now() - start) / 1000 / idealMakespan(durations, batch.limit),
 		statusRequestsPerGeneration: service.requests.on('status').length / durations.length,
 		probesPerGeneration: service.requests.on('download').length / durations.length,
-		shortestGap: Math.min(...times.flatMap(gaps)) / 1000,
-		refusals: service.requests.on('create').filter(({ status }) => status === 429).length,
 	};
 }
 
@@ -124,17 +114,4 @@ function drawing({ items, seconds, spread, seed }: BatchCase): GenerationTime {
 	if (spread === 'one of ten times') return () => (made++ === 0 ? 10 * seconds : seconds);
 	const random = seededRandom(seed);
 	return () => (random() < 0.5 ? seconds / 3 : (seconds * 5) / 3);
-}
-
-/** Returns the times at which each generation's status was requested. */
-function statusRequestsById(service: GenerationService): Map<string, number[]> {
-	const times = new Map<string, number[]>();
-	for (const { path, at } of service.requests.on('status')) {
-		times.set(path, [...(times.get(path) ?? []), at]);
-	}
-	return times;
-}
-
-function gaps(times: number[]): number[] {
-	return times.slice(1).map((at, index) => at - times[index]);
 }

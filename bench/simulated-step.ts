@@ -4,7 +4,7 @@ import { Journal } from '../client/orders/journal';
 import { runPipeline, type PipelineResult } from '../client/step/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
 import type { Readiness } from '../client/jobs/job';
-import { SlotPool } from '../client/orders/slot-pool';
+import type { SlotPool } from '../client/orders/slot-pool';
 import type { GenerationService } from '../sandbox/service';
 import type { VirtualTime } from '../test/support/virtual-time';
 
@@ -15,15 +15,12 @@ interface SimulatedStep {
 	key: string;
 	items: number;
 	maxConcurrent: number;
-	timeoutMs: number;
 	/** How the end of a generation is detected. */
 	readiness: Readiness;
 	/** Every n-th generation fails. By default, none fails. */
 	failingEvery?: number;
-	/** Milliseconds until the response to a creating request. The generation itself starts immediately. */
-	creatingMs?: number;
-	/** The slots of the account, if other steps of the process share them or if they are probed differently. */
-	slots?: SlotPool;
+	/** The slots of the account, which other steps of the process may share. */
+	slots: SlotPool;
 }
 
 /** Runs one step of the pipeline against the sandbox's service in virtual time, without HTTP. */
@@ -44,7 +41,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 		request: async () => requestOf(itemIndex),
 		readiness: step.readiness,
 		wait: true,
-		timeoutMs: step.timeoutMs,
+		timeoutMs: 3_600_000,
 		onTimeout: 'error' as const,
 		onUncertainCharge: 'error' as const,
 	}));
@@ -57,18 +54,17 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			cancel: signal,
 			journal: new Journal({}, 0),
 			probe: probeOf(step),
-			slots: step.slots ?? new SlotPool({ clock, random }),
+			slots: step.slots,
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{ maxConcurrent: step.maxConcurrent, stopOnError: false, pollIntervalMs: 3000 },
 	);
 }
 
-function sendTo({ service, time, key, creatingMs = 0 }: SimulatedStep): SendRequest {
+function sendTo({ service, key }: SimulatedStep): SendRequest {
 	return async ({ method, path, query, body }) => {
 		const headers = { authorization: `Bearer ${key}` };
 		const { status, body: answer } = service.handle({ method, path, query, headers, body });
-		if (method === 'POST') await time.sleep(creatingMs);
 		return { status, body: answer };
 	};
 }

@@ -2,8 +2,8 @@
 // Installs the n8n of that folder in the user's cache, unless it is there already, and prints its location.
 // Progress goes to stderr; the last line on stdout is JSON: { folder, node, n8n, version }.
 import { execFile } from 'node:child_process';
-import { constants, existsSync, readFileSync } from 'node:fs';
-import { access, copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 
 import { installationFolder, n8nVersion, packageFiles } from './place.mjs';
@@ -12,8 +12,6 @@ const neededBytes = 4e9;
 const progressInterval = 15_000;
 /** Packages whose native code has to be built, if the release has them. The others are installed without building. */
 const nativeCandidates = ['sqlite3', 'isolated-vm'];
-/** What builds them. */
-const buildTools = ['python3', 'make', 'g++'];
 const stampFile = 'installed.json';
 const wantedMajor = 24;
 const [release = 'current'] = process.argv.slice(2);
@@ -64,30 +62,7 @@ async function requireSpace(folder) {
 	const free = ((bavail * bsize) / 1e9).toFixed(1);
 	throw new Error(
 		`n8n takes about ${neededBytes / 1e9} GB to install, and there are ${free} GB free at ${folder}. ` +
-			'Free some, or name another folder in N8N_MEDIA_CACHE.',
-	);
-}
-
-async function makeCache(folder) {
-	try {
-		await mkdir(folder, { recursive: true });
-		await access(folder, constants.W_OK);
-	} catch ({ message }) {
-		throw new Error(
-			`n8n cannot be installed in ${folder} (${message}). Name another folder in the environment variable ` +
-				'N8N_MEDIA_CACHE.',
-		);
-	}
-}
-
-/** The packages are only built after the download, which takes minutes. */
-function warnOfMissingTools() {
-	if (process.platform === 'win32') return;
-	const folders = (process.env.PATH ?? '').split(delimiter);
-	const missing = buildTools.filter((name) => !folders.some((one) => existsSync(join(one, name))));
-	if (missing.length === 0) return;
-	say(
-		`Warning: ${missing.join(', ')} not found. Without python3, make and g++, the installation will probably fail.`,
+			'Free some, or name another folder in the environment variable N8N_MEDIA_CACHE.',
 	);
 }
 
@@ -217,8 +192,7 @@ function isRunning(pid) {
 async function install(folder) {
 	const started = Date.now();
 	const partial = `${folder}.partial-${process.pid}`;
-	await makeCache(dirname(folder));
-	warnOfMissingTools();
+	await mkdir(dirname(folder), { recursive: true });
 	await requireSpace(dirname(folder));
 	await removeLeftovers(folder);
 	await rm(folder, { recursive: true, force: true });
