@@ -6,17 +6,8 @@ import type { Outcome } from '../../../client/jobs/outcome';
 import { amount, sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';
-import { itemIndexAt, paidGenerations, uncertainItems } from './outcomes';
-import {
-	asHtml,
-	chargedSoFar,
-	counted,
-	explained,
-	itemsOf,
-	unitAt,
-	withoutTags,
-	type Unit,
-} from './wording';
+import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { asHtml, chargedSoFar, counted, explained, itemsOf, withoutTags } from './wording';
 
 /** What to do after a step has failed. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_GO_ON = {
@@ -28,13 +19,8 @@ const HOW_TO_GO_ON = {
 };
 
 /**
- * Builds the error of a step that stops. It contains the failed item, the cause, a summary of the other items,
- * and every generation that was charged.
- *
- * @param failed position of the failed outcome; the index of the item if there are no outcomes
- * @param outcomes of all outputs, in order; empty for a read-only node
- * @param journal adds the generations that any attempt of the step was charged for
- * @returns the error to throw
+ * The error of a step that stops: the failed item, the cause, a summary of the others, and every generation that was
+ * charged in any attempt (`journal`). `failed` is the position of the failed outcome, or its item if there are none.
  */
 export function stepError(
 	step: Step,
@@ -56,11 +42,12 @@ export function stepError(
 	const hasOthers = isOneOfSeveral || outcomes.length > 1;
 	const isTool = runsAsTool(step);
 	const { generation } = error;
+	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
 	const isNamed =
 		generation === null || [...refunded, ...paid.map(({ id }) => id)].includes(generation.id);
 	const description = sentences(
 		isOneOfSeveral && `${itemsOf(step, [itemIndex])} failed`,
-		explained(error, unitAt(outcomes, failed)),
+		explained(error),
 		isTool &&
 			error.charge === 'unknown' &&
 			'Do not call this tool again for it, but tell the user: another call may be charged again',
@@ -68,6 +55,7 @@ export function stepError(
 		paid.some(({ id }) => id !== error.generation?.id) && chargedSoFar(paid),
 		recorded.length > 0 && HOW_TO_GO_ON[isTool ? 'tool' : hasOthers ? 'several' : 'one'],
 		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
+		unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		codeOf(error),
 		error.charge === 'refunded' && error.generation && `Refunded: ${error.generation.id}`,
 		!isNamed && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
@@ -79,11 +67,11 @@ export function stepError(
 	});
 }
 
-/** The description of an error of one item or output: what happened and what to do, the code, and the generation. */
-export function descriptionOf(error: GenerationError, unit?: Unit): string {
+/** The description of an error of one item: what happened and what to do, the code, and the generation. */
+export function descriptionOf(error: GenerationError): string {
 	const { generation } = error;
 	return sentences(
-		explained(error, unit),
+		explained(error),
 		codeOf(error),
 		generation && !error.message.includes(generation.id) && `Generation: ${named(generation)}`,
 	);
@@ -128,10 +116,8 @@ export function causeOf(error: unknown): GenerationError | undefined {
 }
 
 /**
- * Adds the index of the item, counted from 0, for code that reads the error.
- *
- * @param isOneOfSeveral true if the description names the item, counted from 1. The index is then not enumerable, and
- * so not stored with the execution: n8n's editor would add `[item 3]`, counted from 0, to the title.
+ * Adds the index of the item, counted from 0, for code. If the description names the item, it is not enumerable, and so
+ * not stored: n8n's editor would add `[item 3]`, counted from 0, to the title.
  */
 export function addItemIndex(
 	{ context }: NodeApiError,

@@ -1,3 +1,4 @@
+import { looksLikeId } from '../../../client/api/error-table';
 import { eachOnce, type GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { isConfirmed, type Outcome } from '../../../client/jobs/outcome';
 import { isBeyondLimit } from '../../../client/orders/spend-guard';
@@ -19,12 +20,18 @@ export function isLeftOut(step: Step, error: GenerationError): boolean {
 
 /** Returns every generation that the outcomes show as paid for and not refunded. */
 export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGeneration[] {
-	return eachOnce(
-		outcomes.flatMap((outcome) => {
-			const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
-			return (isPaid(outcome) && generation) || [];
-		}),
-	);
+	return eachOnce(outcomes.filter(isPaid).flatMap(generationOf));
+}
+
+/** Returns the ids of the user's items that no status check has confirmed. They may be typing mistakes. */
+export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
+	const known = eachOnce(outcomes.filter((each) => !isPaid(each)).flatMap(generationOf));
+	return known.filter((each) => !isConfirmed(each) && looksLikeId(each.id)).map(({ id }) => id);
+}
+
+function generationOf(outcome: Outcome<unknown>): KnownGeneration[] {
+	const { generation } = outcome.kind === 'error' ? outcome.error : outcome;
+	return generation === null ? [] : [generation];
 }
 
 function isPaid(outcome: Outcome<unknown>): boolean {

@@ -3,7 +3,7 @@ import { ENDED_WITHOUT_OUTPUT, type Outcome } from '../../../client/jobs/outcome
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, sentences } from '../../../client/text';
-import { isLeftOut, paidGenerations, uncertainItems } from './outcomes';
+import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
 import { asHtml, chargedSoFar, counted, itemsOf } from './wording';
 import type { Step } from '../step';
 
@@ -15,13 +15,15 @@ export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unkn
 	const charged = paidGenerations(outcomes);
 	const paid = charged.map(({ id }) => id);
 	const open = uncertainItems(outcomes);
-	if (paid.length + open.length === 0) return;
+	const unchecked = uncheckedIds(outcomes);
+	if (paid.length + open.length + unchecked.length === 0) return;
 	step.n8n.logger.warn(
 		sentences(
 			`${what} while "${step.node.name}" was running`,
 			paid.length > 0 &&
 				`${chargedSoFar(charged)} Wait for Completion returns their outputs at no charge: ${paid.join(', ')}`,
 			open.length > 0 && `${itemsOf(step, open)} may have been charged`,
+			unchecked.length > 0 && `Not checked: ${unchecked.join(', ')}`,
 		),
 		{ generations: paid },
 	);

@@ -7,8 +7,8 @@ import { hasErrorOutput } from '../execution';
 import { OF_FAILURES } from '../form/fields';
 import { keptInput } from '../form/include-option';
 import { isLeftOut, itemIndexAt } from './outcomes';
-import { descriptionOf, nodeError } from './node-error';
-import { inFull, unitAt, type Unit } from './wording';
+import { nodeError } from './node-error';
+import { inFull } from './wording';
 import { isAfterSleep, type Step } from '../step';
 
 export interface Output {
@@ -28,24 +28,13 @@ export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INode
 	const lastKept = isAfterSleep(step) ? isReturned.lastIndexOf(true) : -1;
 	return outcomes.flatMap((outcome, position) => {
 		const itemIndex = itemIndexAt(outcomes, position);
-		switch (outcome.kind) {
-			case 'done': {
-				const { generation, output } = outcome;
-				const json = generation as unknown as IDataObject;
-				return [itemOf(step, itemIndex, json, { output })];
-			}
-			case 'error': {
-				const { error } = outcome;
-				if (isLeftOut(step, error) && position > lastKept) return [];
-				const unit = unitAt(outcomes, position);
-				return [errorItem(step, error, itemIndex, NOTHING_KNOWN, unit)];
-			}
-			case 'stopped': {
-				const { generation } = outcome;
-				if (generation === null) return [];
-				return [itemOf(step, itemIndex, { ...NOTHING_KNOWN, ...generation })];
-			}
+		if (outcome.kind === 'error') {
+			if (isLeftOut(step, outcome.error) && position > lastKept) return [];
+			return [errorItem(step, outcome.error, itemIndex, NOTHING_KNOWN)];
 		}
+		if (outcome.generation === null) return [];
+		const output = outcome.kind === 'done' ? outcome.output : null;
+		return [itemOf(step, itemIndex, { ...NOTHING_KNOWN, ...outcome.generation }, { output })];
 	});
 }
 
@@ -78,29 +67,23 @@ export function failureOf(item: INodeExecutionData): GenerationError | undefined
 }
 
 /**
- * Builds the output item of a failed item.
- *
- * For an error output, n8n reads `error` on the item itself. n8n keeps the item's other JSON only if that
- * property is not enumerable. That item also keeps the input's fields and files.
- *
- * @param keys keys of a generation, so that failed items have the same keys as the others
+ * The output item of a failed item. For an error output, n8n reads `error` on the item itself, and keeps the other JSON
+ * only if that property is not enumerable.
  */
 export function errorItem(
 	step: Step,
 	error: GenerationError,
 	itemIndex: number,
 	keys: IDataObject = {},
-	unit: Unit = 'item',
 ): INodeExecutionData {
-	const failure: IDataObject = { error: inFull(error, unit), error_code: error.code };
+	const failure: IDataObject = { error: inFull(error), error_code: error.code };
 	const generation = { ...keys, ...error.generation };
 	const item =
 		hasErrorOutput(step) && keptInput(step, itemIndex) === null
 			? besideInput(step, error, itemIndex, failure)
 			: itemOf(step, itemIndex, generation, { failure });
 	if (hasErrorOutput(step)) {
-		const shown = nodeError(step, error, itemIndex, descriptionOf(error, unit));
-		Object.defineProperty(item, 'error', { value: shown });
+		Object.defineProperty(item, 'error', { value: nodeError(step, error, itemIndex) });
 	}
 	failures.set(item, error);
 	return item;

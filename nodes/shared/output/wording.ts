@@ -1,8 +1,6 @@
 import type { Charge, GenerationError, KnownGeneration } from '../../../client/api/errors';
 import { isFinalState } from '../../../client/api/states';
-import type { Outcome } from '../../../client/jobs/outcome';
 import { amount, itemNames, sentences } from '../../../client/text';
-import { itemIndexAt } from './outcomes';
 import type { Step } from '../step';
 
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
@@ -12,28 +10,18 @@ const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	unknown: null,
 };
 
-export type Unit = 'item' | 'output';
-
-/** Returns `output` if the item of an outcome has several. Outcomes of one item are adjacent. */
-export function unitAt(outcomes: Array<Outcome<unknown>>, position: number): Unit {
-	const itemIndex = itemIndexAt(outcomes, position);
-	const beside = [position - 1, position + 1].filter((other) => outcomes[other] !== undefined);
-	const isOneOfSeveral = beside.some((other) => itemIndexAt(outcomes, other) === itemIndex);
-	return isOneOfSeveral ? 'output' : 'item';
-}
-
 /** The description of an error: what happened, what was charged, and what to do. */
-export function explained(error: GenerationError, unit: Unit = 'item'): string {
+export function explained(error: GenerationError): string {
 	const { details, charge, code, description, generation } = error;
 	// With a generation, an error without a charge is about a status check.
 	const ofCheck = generation !== null || code === 'generation_not_found';
-	const none = ofCheck ? 'Status checks charge nothing' : `Nothing was charged for this ${unit}`;
+	const none = ofCheck ? 'Status checks charge nothing' : 'Nothing was charged for it';
 	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);
 }
 
 /** The full text of an error. It includes the id of the generation. */
-export function inFull(error: GenerationError, unit?: Unit): string {
-	const text = sentences(error.message, explained(error, unit));
+export function inFull(error: GenerationError): string {
+	const text = sentences(error.message, explained(error));
 	const id = error.generation?.id;
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }

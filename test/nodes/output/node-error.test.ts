@@ -5,7 +5,12 @@ import { NodeApiError } from 'n8n-workflow';
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import { uncertainCharge } from '../../../client/orders/order-errors';
-import type { Outcome } from '../../../client/jobs/outcome';
+import {
+	errorOfJob,
+	inAnotherAccount,
+	timedOutGeneration,
+	type Outcome,
+} from '../../../client/jobs/outcome';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
@@ -93,6 +98,30 @@ describe('the error of a step that stops', () => {
 			{ id: 'b', status: 'completed' },
 		]);
 		expect(error.description).not.toContain('more item');
+	});
+
+	it('names an id that was given by the user and never checked, and does not call it charged', () => {
+		const ids = [1, 2, 3].map((last) => `8706c4eb-fb26-47fd-a7e7-9d2b47f6663${last}`);
+		const refused = errorFromResponse(refusal(403, 'forbidden'), true);
+		const missing = errorFromResponse(refusal(404, 'generation_not_found'), true);
+		const outcomes: Array<Outcome<null>> = [
+			{ kind: 'stopped', generation: { id: ids[0] } },
+			{ kind: 'error', error: failed },
+			{ kind: 'error', error: errorOfJob(refused, { id: ids[1] }) },
+			{ kind: 'error', error: errorOfJob(missing, { id: 'does not exist' }) },
+			{ kind: 'error', error: timedOutGeneration({ id: ids[2] }, 1, null) },
+			{ kind: 'error', error: inAnotherAccount(missing, 'kept') },
+			{ kind: 'stopped', generation: { id: 'shared' } },
+			{
+				kind: 'done',
+				generation: { id: 'shared', status: 'failed' } as GenerationItem,
+				output: null,
+			},
+		];
+		const error = stepError(step, failed, 1, outcomes);
+		expect(error.description).toContain(`Not checked: ${ids.join(', ')}.`);
+		expect(error.description).toMatch(/Charged: kept\.$/);
+		expect(error.context.generations).toEqual([{ id: 'kept', status: null }]);
 	});
 
 	it('names what earlier tries were charged for, each once', () => {
