@@ -1,7 +1,7 @@
-import { inlineSize, invalid } from '../shared/form/checks';
+import { inlineSize } from '../shared/form/checks';
 import { creationPlans } from '../shared/form/creation';
 import { entriesOf, readForm, type Values } from '../shared/form/form';
-import { fileIdentity, itemFile, knownSize, plainType } from '../shared/form/item-file';
+import { fileIdentity, itemFile, knownSize } from '../shared/form/item-file';
 import type { Plan } from '../shared/form/plan-items';
 import { signedFile } from '../shared/form/signed-file';
 import { VIDEO_TIMEOUT, videoFields } from './fields';
@@ -28,10 +28,6 @@ const OTHER_WAYS =
 /** A file of the item to animate. The service fetches it from n8n. */
 async function startFile(step: Step, itemIndex: number, { imageBinaryField }: Values) {
 	const file = itemFile(step, itemIndex, imageBinaryField, 'Input Image');
-	const type = plainType(file);
-	if (/^(audio|text|video)\//.test(type)) {
-		throw invalid('Input Image', 'an image', type, 'Check which file Input Binary Field names.');
-	}
 	if (knownSize(file) === 0) inlineSize('Input Image', 0);
 	const identity = fileIdentity(step, file);
 	const url = await signedFile(step, file, 'Input Image', OTHER_WAYS);

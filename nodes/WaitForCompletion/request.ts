@@ -21,11 +21,8 @@ const MAY_BE_CHARGED = new Set([
 ]);
 
 /**
- * Reads and validates one item's parameters.
- *
- * @returns the generation to wait for, its run settings and its download
- * @throws InvalidInputError; with the generation if only another parameter is invalid
- * @throws GenerationError the error of an earlier node, if the item carries one and no id
+ * Reads and validates one item's parameters. Throws InvalidInputError, with the generation if only another parameter is
+ * invalid, or the error of an earlier node if the item carries one and no id.
  */
 export function planWait(step: Step, itemIndex: number): Plan[] {
 	// Some nodes return an item with a file only.

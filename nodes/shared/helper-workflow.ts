@@ -10,9 +10,8 @@ import { runsByHand } from './execution';
 import type { Step } from './step';
 
 /**
- * Helper workflows, for what a node cannot do itself: use n8n's own nodes, or work while its execution sleeps. n8n does
- * not run a node again after its execution wakes. A helper workflow therefore does the work, and sleeps in between. The
- * step's execution sleeps in n8n's database until that workflow ends, and then returns its result.
+ * Helper workflows use n8n's own nodes, or work while the execution of the step sleeps: n8n does not run a node again after
+ * its execution wakes, but returns the result of the helper workflow.
  */
 
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
@@ -27,8 +26,6 @@ const trigger: HelperNode = {
 
 interface Helper {
 	name: string;
-	/** A sticky note for users who open it from the executions list. Each entry is a paragraph, in Markdown. */
-	note?: string[];
 	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
 	lines: HelperNode[][];
 	/**
@@ -78,17 +75,14 @@ const SAVED = {
 };
 
 /** Builds a helper workflow: a trigger, and lines of nodes. */
-export function helperWorkflow({ name, note, lines, saved }: Helper): IWorkflowBase {
+export function helperWorkflow({ name, lines, saved }: Helper): IWorkflowBase {
 	const placed = lines.flatMap((line, row) =>
 		line.map((node, index) => ({ ...node, position: [240 * (index + 1), 200 * row] })),
 	);
 	const nodes = [{ ...trigger, position: [0, 0] }, ...placed];
 	return {
 		name,
-		nodes: [
-			...(note ? [sticky(note)] : []),
-			...nodes.map((node, index) => ({ ...node, id: `helper-${index}` })),
-		],
+		nodes: nodes.map((node, index) => ({ ...node, id: `helper-${index}` })),
 		connections: connected(lines.map((line) => line.map((node) => node.name))),
 		settings: {
 			executionOrder: 'v1',
@@ -124,12 +118,10 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-const SECRET_LENGTH = 36;
-
 /** The secret of the helper workflow that the node runs in. `null` if it has none: a missing secret never matches. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
-	return typeof secret === 'string' && secret.length === SECRET_LENGTH ? secret : null;
+	return typeof secret === 'string' && secret !== '' ? secret : null;
 }
 
 /** Adds to a helper workflow what it takes over from the caller's settings. */
@@ -144,13 +136,8 @@ function settingsOf(step: Step): IDataObject {
 }
 
 /**
- * Runs a helper workflow. If it sleeps, the execution sleeps too, until the helper workflow ends. n8n then returns the
- * result of the helper workflow as the output of this node, and ignores what the node itself returns.
- *
- * @param terms by default those of the helper workflow that the node runs in
- * @returns `output`: its output; `null` if it sleeps
- * @throws n8n's error if it rejects the helper workflow
- * @throws the error of the helper workflow if it fails before it sleeps
+ * Runs a helper workflow. If it sleeps, the execution sleeps until it ends, and n8n then returns its result as the output
+ * of this node. Returns its output, `null` if it sleeps. Throws n8n's error, or that of the helper workflow.
  */
 export async function runHelper(
 	step: Step,
@@ -172,17 +159,6 @@ export async function runHelper(
 		},
 	);
 	return { execution: executionId, output: waitTill ? null : (data?.[0] ?? []) };
-}
-
-function sticky(paragraphs: string[]) {
-	return {
-		id: 'helper-note',
-		name: 'What This Is',
-		type: 'n8n-nodes-base.stickyNote',
-		typeVersion: 1,
-		position: [-40, -300],
-		parameters: { width: 1400, height: 240, content: paragraphs.join('\n\n') },
-	};
 }
 
 /** Connects the first node of each line to the trigger, and each other node to the one before it. */

@@ -19,7 +19,7 @@ describe('a company’s own CA that n8n does not know', () => {
 		expect(run.error).toMatchObject({
 			message: 'The service cannot be reached: its certificate is from an unknown issuer',
 			description: expect.stringMatching(
-				/Nothing was charged for this item\. .*NODE_EXTRA_CA_CERTS/,
+				/Nothing was charged for it\. .*NODE_EXTRA_CA_CERTS/,
 			) as string,
 			context: { code: 'connection_failed' },
 		});

@@ -136,44 +136,30 @@ function matching(field: string, value: unknown, pattern: RegExp, expected: stri
 	throw invalid(field, expected, text);
 }
 
-/** A whole number, or a text that contains one. */
-export function integer(field: string, value: unknown): number {
-	return checkedNumber(field, value, 'a whole number', Number.isSafeInteger);
+/** A check of a number, or of a text that contains one. `expected` completes "must be". */
+function numeric(expected: string, isValid: (read: number) => boolean) {
+	return (field: string, value: unknown): number => {
+		const isText = typeof value === 'string' && value.trim() !== '';
+		const read = typeof value === 'number' || isText ? Number(value) : NaN;
+		if (isValid(read)) return read;
+		throw invalid(field, expected, value);
+	};
 }
 
-/** A whole number from `least` to `most`, or a text that contains one. */
-export function integerWithin(field: string, value: unknown, least: number, most: number): number {
+export const integer = numeric('a whole number', Number.isSafeInteger);
+export const number = numeric('a number', Number.isFinite);
+export const positive = numeric('a number above 0', (read) => Number.isFinite(read) && read > 0);
+
+/** The check of a whole number within these limits. */
+export function integerWithin(least: number, most: number) {
 	const isWithin = (read: number) => Number.isInteger(read) && read >= least && read <= most;
-	return checkedNumber(field, value, `a whole number from ${least} to ${most}`, isWithin);
-}
-
-/** A number, or a text that contains one. */
-export function number(field: string, value: unknown): number {
-	return checkedNumber(field, value, 'a number', Number.isFinite);
-}
-
-/** A number above 0. */
-export function positive(field: string, value: unknown): number {
-	const isAbove0 = (read: number) => Number.isFinite(read) && read > 0;
-	return checkedNumber(field, value, 'a number above 0', isAbove0);
+	return numeric(`a whole number from ${least} to ${most}`, isWithin);
 }
 
 /** Length of a video in seconds; `null` for 0, which lets the model decide. Its maximum varies by model (spec 8). */
 export function duration(field: string, value: unknown): number | null {
 	const seconds = number(field, value);
 	return seconds === 0 ? null : positive(field, seconds);
-}
-
-function checkedNumber(
-	field: string,
-	value: unknown,
-	expected: string,
-	isValid: (read: number) => boolean,
-): number {
-	const isText = typeof value === 'string' && value.trim() !== '';
-	const read = typeof value === 'number' || isText ? Number(value) : NaN;
-	if (isValid(read)) return read;
-	throw invalid(field, expected, value);
 }
 
 /** Returns the allowed value whose text equals that of `value`, such as the number 24 for the text `24`. */

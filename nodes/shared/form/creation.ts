@@ -121,8 +121,8 @@ function withSeed(body: object, outputIndex: number): object {
 }
 
 /**
- * Identifies what an item asks for. The values are the user's, by their paths in the form: how a request is built may
- * change with a release, and must not create and charge an item again. Empty ones do not count.
+ * Identifies what an item asks for, by the user's values: how a request is built may change with a release, and must not
+ * create and charge an item again. Empty ones do not count.
  */
 function digestOfValues(type: string, values: Values): string {
 	const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));

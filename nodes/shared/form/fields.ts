@@ -64,7 +64,7 @@ export function numberOfOutputsField(noun: string): Field {
 		type: 'number',
 		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 1,
-		check: (label, value) => integerWithin(label, value, 1, MOST_OUTPUTS),
+		check: integerWithin(1, MOST_OUTPUTS),
 		description: `How many ${noun.toLowerCase()} to create for each input item (1 to ${MOST_OUTPUTS}), each charged and returned as its own item`,
 	};
 }

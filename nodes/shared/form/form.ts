@@ -69,10 +69,8 @@ export function readForm(step: Step, itemIndex: number, entries: Entry[]): Value
 }
 
 /**
- * Reads and checks one field for one item. n8n evaluates no other field: that of another may fail.
- *
- * @returns the checked value; `null` if the field is empty, hidden or not added
- * @throws InvalidInputError that names the field. Leaving it out in silence would charge for something else
+ * Reads and checks one field for one item; `null` if it is empty, hidden or not added. Throws InvalidInputError that names
+ * it: leaving it out in silence would charge for something else.
  */
 export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	const { path, label, required, limits } = field;

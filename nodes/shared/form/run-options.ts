@@ -142,7 +142,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 		{
 			displayName: 'Retries of Failed Generations',
 			name: 'retriesOnFailure',
-			check: (label, value) => integerWithin(label, value, 0, MOST_RETRIES),
+			check: integerWithin(0, MOST_RETRIES),
 			type: 'number',
 			typeOptions: { minValue: 0, numberPrecision: 0 },
 			default: 0,

@@ -68,9 +68,9 @@ export async function signedFile(
 }
 
 /**
- * Returns a file that n8n serves for as long as its execution exists. The data of an item is stored. The item itself is
- * then changed, so that later attempts of the step and the waves of a sleeping batch find the stored file: it belongs to
- * the execution of the step. A file of a webhook is copied, because n8n renames it when the execution sleeps or ends.
+ * Returns a file that n8n serves for as long as its execution exists. What only the item holds is stored, and the item is
+ * changed, so that later attempts and waves find it. That of a webhook is copied: n8n renames it when the execution sleeps
+ * or ends.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
 	const { id } = binary;

@@ -15,9 +15,6 @@ import { apiKeyOf, serviceAddress } from './credential';
 import { noResponse, parsedBody, USER_WAITS_MS, withoutKeys } from './transport';
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
-/** Statuses that the service never returns for the balance: another server answered. */
-const NOT_THERE = new Set<number | null>([404, 405, 410]);
-
 /**
  * Tests the credential: reads the balance (spec 4.5). For a declared test request, n8n shows the code of a connection
  * error, such as ECONNREFUSED, which no rule can replace.
@@ -36,7 +33,7 @@ export async function testCredential(
 	if (read.ok) return failed(WRONG_ADDRESS);
 	const error = read.error instanceof GenerationError ? read.error : noResponse();
 	const { code, status, message, description, retry } = error;
-	if (code === 'unreadable_answer' || NOT_THERE.has(status)) return failed(WRONG_ADDRESS);
+	if (code === 'unreadable_answer') return failed(WRONG_ADDRESS);
 	// The advice for a step is about its retries and options.
 	if (status !== null && retry !== 'never') return failed(sentences(message, 'Try again later'));
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));

@@ -4,10 +4,8 @@ import { sentences } from '../../../client/text';
 export const CREDENTIAL = 'mediaGenerationApi';
 
 /**
- * Returns the address to which paths such as `/v1/models` are appended, for requests and for the credential's test.
- *
- * @param typed the Base URL; surrounding whitespace, trailing slashes and a trailing `/v1` are ignored
- * @throws GenerationError with the code `invalid_base_url` for anything but a plain http or https address
+ * The address to which paths such as `/v1/models` are appended. Blanks, trailing slashes and a trailing `/v1` are ignored.
+ * Throws GenerationError `invalid_base_url` for anything but a plain http or https address.
  */
 export function serviceAddress(typed: unknown): string {
 	const text = String(typed ?? '').trim();

@@ -55,12 +55,8 @@ export interface DownloadRequest {
 }
 
 /**
- * Streams a generation's output from its presigned URL into n8n's storage. An expired URL is replaced, and a broken
- * download is retried.
- *
- * @returns the complete file, and the generation as last fetched, whose URL may be new
- * @throws GenerationError with the id and URL if the file is unavailable, or if the generation failed after all
- * @throws CancelledError after a stop
+ * Streams a generation's output from its presigned URL into n8n's storage. Returns the complete file, and the generation
+ * as last fetched. Throws GenerationError if the file is unavailable or the generation failed, or CancelledError.
  */
 export async function download(
 	step: Step,
@@ -179,10 +175,7 @@ async function fetchOnce(
 	});
 }
 
-/**
- * Stores a file in n8n. `head`: its first bytes. `stated`: the Content-Type. Throws GenerationError if it is not an image
- * or video; otherwise the error that broke the body, or that of the storage.
- */
+/** Stores a file in n8n. Throws GenerationError if it is not an image or video, or the error of the body or the storage. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,

@@ -30,10 +30,7 @@ const MIME_TYPE = /^(?!text\/|application\/(json|xml)$)[\w+-]+\/[\w+-][\w.+-]{0,
 /** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
 const MAX_NAME_BYTES = 200;
 
-/**
- * Returns the MIME type of a file, from its first bytes or else from the stated type. `stated`: a Content-Type header;
- * parameters are allowed. `head`: the first bytes of the file, at least `SNIFF_BYTES` if it is that long.
- */
+/** The MIME type of a file, from its first bytes (`SNIFF_BYTES`) or else from its Content-Type. */
 export function mediaType(stated: string | undefined, head: Uint8Array): string {
 	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
 	const start = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
@@ -62,10 +59,7 @@ function isSvg(text: string | null): boolean {
 	return text !== null && /<svg[\s>/]|<!doctype svg/i.test(text) && !/<html/i.test(text);
 }
 
-/**
- * Returns a file name that every storage accepts, with the extension of its type. `wanted`: any text; path separators and
- * reserved characters are replaced, control characters are removed.
- */
+/** A file name that every storage accepts, with the extension of its type. */
 export function safeFileName(wanted: string, mimeType: string): string {
 	const cleaned = wanted
 		.normalize('NFC')

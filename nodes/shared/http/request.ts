@@ -29,12 +29,8 @@ interface RequestLimits {
 }
 
 /**
- * Runs a request, of any kind. Its controller aborts on the signals, on the timeout, and when the request has settled:
- * only that closes a connection whose body is not read to its end.
- *
- * @param send gets the controller; it may abort the request with a reason
- * @returns what `send` returns
- * @throws the error of `send`, or the reason of the abort
+ * Runs a request of any kind. Its controller aborts on the signals, on the timeout, and when the request has settled: only
+ * that closes a connection whose body is not read to its end.
  */
 export async function withRequest<T>(
 	{ signal, stop, timeoutMs, isCommitted = () => false }: RequestLimits,

@@ -63,11 +63,8 @@ export async function addressOf({ n8n }: Step): Promise<string> {
 }
 
 /**
- * Binds the request port to the node's credential.
- *
- * Redirects are not followed, so the API key stays at the service's own origin. All HTTP statuses are returned
- * to the client. Every API key that was read is removed from error responses. If the Base URL changes after the
- * first request, or while the step sleeps, nothing more is sent.
+ * Binds the request port to the node's credential. Redirects are not followed, and the API key is removed from responses.
+ * If the Base URL changes after the first request, or while the step sleeps, nothing more is sent.
  */
 export function connect(
 	caller: Pick<Caller, 'n8n' | 'signal'> & Pick<Step, 'address'>,
@@ -106,11 +103,8 @@ export function connect(
 }
 
 /**
- * Sends a request. `signal` does not abort a creating request that was handed to n8n: its id must arrive. After Stop,
- * `GRACE_AFTER_STOP_MS` are left for it. n8n aborts requests on Stop, so n8n is given the signal of this request alone.
- *
- * @param options the request, with its path as its URL
- * @throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper
+ * Sends a request. `signal` does not abort a creating request that was handed to n8n: its id must arrive, also for a while
+ * after Stop. Throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper.
  */
 async function exchange(
 	{ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>,

@@ -17,10 +17,6 @@ const KNOWN: Array<[pattern: RegExp, why: string]> = [
 		'Data tables are disabled on this n8n instance. Remove data-table from N8N_DISABLED_MODULES',
 	],
 	[
-		/cannot be called/i,
-		'This n8n instance does not allow the workflow to call its helper workflow, which writes to the data table. Ask the administrator of n8n to allow it',
-	],
-	[
 		/size limit exceeded/i,
 		'The data tables of this n8n instance are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
 	],
@@ -67,11 +63,8 @@ export function isTableGone(error: unknown): boolean {
 }
 
 /**
- * Checks the columns of the table. A table that n8n creates from a CSV file has number and date columns, which
- * change the text of keys.
- *
- * @param columns as n8n lists them; some releases may omit them
- * @returns an explanation with advice, or `null` if the columns are valid
+ * Says what is wrong with the columns of the table; `null` if nothing is. A table that n8n creates from a CSV file has
+ * number and date columns, which change the text of keys.
  */
 export function wrongColumns(columns: unknown): string | null {
 	if (!Array.isArray(columns)) return null;

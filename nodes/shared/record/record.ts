@@ -19,8 +19,8 @@ export function keyOf(job: KeyedJob): string | null {
 }
 
 /**
- * Opens the table that stores idempotency keys, and reads the keys of all items. No creating request may be sent for
- * these items before that. Returns `null` if no item has a key. Throws GenerationError `record_unavailable`.
+ * Opens the table, and reads the keys of all items: before that, no creating request may be sent for them. Returns `null`
+ * if no item has a key. Throws GenerationError `record_unavailable`.
  */
 export async function openRecord(
 	step: Step,
@@ -46,9 +46,8 @@ export interface CreatedGeneration {
 }
 
 /**
- * Writes generations that were charged and that the step does not return, so that their ids can be found in n8n. One
- * that has a row gets no other. The new row has the idempotency key only if the row of that key could not be written.
- * Never throws: there may be no table.
+ * Writes the generations that were charged, are not returned, and have no row. The new row has the idempotency key only
+ * if the row of that key could not be written. Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	step: Step,

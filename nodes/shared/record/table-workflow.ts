@@ -34,17 +34,9 @@ export interface Operation {
 }
 
 /**
- * Runs operations of n8n's Data Table node, one after the other, in one helper workflow.
- *
- * When the workflow times out, n8n also ends every helper workflow that is awaited. It is then unknown whether
- * the call was executed, so an output without rows proves nothing.
- *
- * @param rows input of the operations with `eachRow`
- * @param final the operations that must not be lost. If the execution was stopped, they are started once more and
- * not awaited.
- * @returns the output items of the last operation
- * @throws UnansweredError if the execution was stopped before n8n answered
- * @throws as `tableError` returns it if n8n rejects the call or does not answer in time
+ * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. If the execution was stopped, the
+ * `final` ones are started once more and not awaited. Returns the output of the last one. Throws UnansweredError if the
+ * execution was stopped before n8n answered: an output without rows proves nothing then. Otherwise as `tableError`.
  */
 export async function runTableNodes(
 	step: Step,

@@ -35,9 +35,6 @@ export interface HelperOf {
 /** What a step that sleeps is called in texts for the user. */
 export type Noun = 'sleeping batch' | 'suspended wait';
 
-const NOT_YOURS =
-	'This workflow was created automatically. The step runs it while your execution sleeps.';
-
 /** Builds the workflow that starts the waves. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	const line = times(STARTS, (number) => ({
@@ -46,10 +43,6 @@ export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	}));
 	return helperWorkflow({
 		name: `${step}: ${noun}`,
-		note: [
-			`## The ${noun} of “${step}”`,
-			`### ${NOT_YOURS} It starts the waves, and starts them again if n8n kills them. To end the ${noun}, stop the execution of your own workflow. This execution then ends by itself.`,
-		],
 		// A failure is that of the step.
 		lines: [[...line, { ...helperNode(node, 'Return', 'return'), onError: undefined }]],
 		saved: 'sleeps',
@@ -57,17 +50,13 @@ export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 }
 
 /** Builds the workflow of the waves. */
-export function wavesWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
+export function wavesWorkflow({ node, step }: HelperOf): IWorkflowBase {
 	const waves = times(WAVES, (number) => helperNode(node, `Wave ${number}`, 'wave'));
 	const collections = times(COLLECTIONS, (number) =>
 		helperNode(node, number > 1 ? `Collect ${number}` : 'Collect', 'collect'),
 	);
 	return helperWorkflow({
 		name: `${step}: waves`,
-		note: [
-			`## The waves of the ${noun} of “${step}”`,
-			`### ${NOT_YOURS} It sleeps until generations are due to end. Then a wave checks them, creates the next ones if there are any, and this execution sleeps again. Waves that were not needed did nothing.`,
-		],
 		lines: [
 			[
 				helperNode(node, 'Sleep', 'sleep'),
@@ -85,13 +74,9 @@ export function wavesWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
  *
  * @param hasFiles true if there may be files. They belong to its execution, which is therefore kept
  */
-export function resultsWorkflow({ node, step, noun }: HelperOf, hasFiles: boolean): IWorkflowBase {
+export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IWorkflowBase {
 	return helperWorkflow({
 		name: `${step}: results`,
-		note: [
-			`## The results of the ${noun} of “${step}”`,
-			'### This workflow fetched the generations for your execution, and holds their files. It creates none, and charges nothing.',
-		],
 		lines: [[helperNode(node, 'Sleep', 'sleep'), helperNode(node, 'Results', 'deliver', {})]],
 		saved: hasFiles ? 'files' : 'sleeps',
 	});
