@@ -11,9 +11,6 @@ export interface ConnectedApp extends Caller {
 	readonly connectedAt: number;
 }
 
-/** The settings that the account's owner can change. */
-type ConnectionChange = Partial<Connection>;
-
 const usualDailyLimit = 500;
 
 /** The connected apps of all accounts (spec 2.6, 8). */
@@ -56,7 +53,7 @@ export class ConnectedApps {
 	}
 
 	/** Pauses or resumes an app, or sets its limit. Throws if there is no such app. */
-	change(name: string, { paused, dailyLimit }: ConnectionChange): void {
+	change(name: string, { paused, dailyLimit }: Partial<Connection>): void {
 		const { connection } = this.app(name);
 		if (dailyLimit !== undefined) {
 			if (!Number.isSafeInteger(dailyLimit) || dailyLimit < 0) {

@@ -22,8 +22,8 @@ export interface Directives {
 
 const units: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
-/** A file is padded to this size at most. Larger numbers could not be written into its headers. */
-const largestFile = 100 * units.GB;
+/** A file is padded to this size at most. Larger numbers could not be written into the headers of a video. */
+const largestFile = 4 * units.GB - 1;
 
 /**
  * Every text that can be a directive. It never reads past the next bracket, so that its time grows only with the length

@@ -18,11 +18,12 @@ function form({ name }: ConnectedApp, action: string, label: string, field = '')
 }
 
 function rowOf(service: GenerationService, app: ConnectedApp) {
-	const { title, connectedAt, connection } = app;
+	const { title, account, connectedAt, connection } = app;
 	const { dailyLimit, paused } = connection;
 	const limit = `<input type="number" name="dailyLimit" min="0" value="${dailyLimit}" aria-label="Daily limit">`;
 	return [
 		`${escaped(title)} <code>${app.name}</code>`,
+		escaped(account.name),
 		new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' '),
 		`${service.books.usedInDay(app.name)} of ${dailyLimit} credits`,
 		paused ? 'paused' : 'active',
@@ -33,15 +34,10 @@ function rowOf(service: GenerationService, app: ConnectedApp) {
 }
 
 function appsPage(service: GenerationService, host: string | undefined): string {
-	const heads = ['App', 'Connected (UTC)', 'Last 24 hours', 'State', 'Change'];
-	const apps = service.apps.all();
-	const sections = [...new Set(apps.map(({ account }) => account))].map((account) => {
-		const own = apps.filter((app) => app.account === account);
-		const rows = own.map((app) => rowOf(service, app));
-		return `<h3>Account ${escaped(account.name)}</h3>${table(heads, rows)}`;
-	});
+	const heads = ['App', 'Account', 'Connected (UTC)', 'Last 24 hours', 'State', 'Change'];
+	const rows = service.apps.all().map((app) => rowOf(service, app));
 	const none = `<p>None yet. An app connects by signing in to ${escaped(connectorAt(host).href)}.</p>`;
-	return page('API / MCP Access', `<h2>Connected apps</h2>${sections.join('') || none}`);
+	return page('API / MCP Access', `<h2>Connected apps</h2>${table(heads, rows) || none}`);
 }
 
 function act({ apps }: GenerationService, fields: URLSearchParams): void {

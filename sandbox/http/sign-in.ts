@@ -1,7 +1,6 @@
 import type { Express } from 'express';
 import { consentPath, titleOf } from '../oauth/sign-in';
 import type { SignIn, SignInRequest } from '../oauth/sign-in';
-import { destinationOf } from '../oauth/redirects';
 import type { GenerationService } from '../service';
 import { connectedAppsPath } from './connected-apps';
 import type { LogLine } from './log';
@@ -23,7 +22,7 @@ function consentPage(
 		.join('');
 	const body = `
 <p><b>${title}</b> asks to use the connector for your account.
-You will be sent back to <b>${escaped(destinationOf(params.redirectUri))}</b>.</p>
+You will be sent back to <b>${escaped(new URL(params.redirectUri).host)}</b>.</p>
 <p>It may</p>
 <ul><li>see the models, your credits and your asset library</li>
 <li>create pictures and videos with your credits: up to 500 in any 24 hours, unless you change that</li></ul>

@@ -10,7 +10,6 @@ export const style = `
 	body { font: 15px/1.5 system-ui, sans-serif; margin: 1.5rem auto; max-width: 84rem; padding: 0 1rem;
 		color: var(--ink); background: var(--page); }
 	h1 { font-size: 1.4rem; margin: 0 0 .3rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
-	h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
 	a { color: var(--accent); } .quiet { color: var(--quiet); } code { font-size: .85em; overflow-wrap: anywhere; }
 	.wide code { overflow-wrap: normal; }
 	.scroll { overflow-x: auto; }

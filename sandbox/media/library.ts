@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { Output } from '../generations/generations';
-import { drawPicture } from './picture';
 import { fileOf } from './file';
 import type { MediaFile } from './file';
 import { padMp4, padPng } from './padding';
+import { drawScene } from './scene';
 import { takeTurns } from './turns';
 import { encodeVideo } from './video';
 
@@ -19,7 +19,8 @@ function cacheKey(output: Output): string {
 
 async function render(output: Output, signal: AbortSignal): Promise<Buffer> {
 	signal.throwIfAborted();
-	return output.type === 'image' ? await drawPicture(output) : await encodeVideo(output, signal);
+	if (output.type === 'video') return await encodeVideo(output, signal);
+	return await (await drawScene(output)).canvas.encode('png');
 }
 
 /**

@@ -52,21 +52,13 @@ export function padPng(png: Buffer, bytes: number): Segment[] {
 	];
 }
 
-/** Returns the header of a `free` box of that size. Above 4 GiB it uses the long form. */
-function freeBoxHead(boxBytes: number): Buffer {
-	const long = boxBytes > 0xffffffff;
-	const head = Buffer.alloc(long ? 16 : 8);
-	head.writeUInt32BE(long ? 1 : boxBytes, 0);
-	head.write('free', 4, 'latin1');
-	if (long) head.writeBigUInt64BE(BigInt(boxBytes), 8);
-	return head;
-}
-
 /** Pads an MP4 to `bytes` with a `free` box at its end. One that is already large enough is not changed. */
 export function padMp4(mp4: Buffer, bytes: number): Segment[] {
 	const missing = bytes - mp4.length;
 	if (missing < 16) return [{ kind: 'bytes', bytes: mp4 }];
-	const head = freeBoxHead(missing);
+	const head = Buffer.alloc(8);
+	head.writeUInt32BE(missing, 0);
+	head.write('free', 4, 'latin1');
 	return [
 		{ kind: 'bytes', bytes: Buffer.concat([mp4, head]) },
 		{ kind: 'repeat', block: noiseBlock(), length: missing - head.length },

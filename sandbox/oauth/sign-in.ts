@@ -16,7 +16,7 @@ import type { ConnectedApp } from '../accounts/connected-apps';
 import type { GenerationService } from '../service';
 import type { AuthorizationRequest } from './authorization';
 import { Grants, scope } from './grants';
-import { destinationOf, returnTo } from './redirects';
+import { returnTo } from './redirects';
 import { acceptedClient } from './registration';
 
 /** A sign-in that the user has to allow or deny. */
@@ -31,9 +31,9 @@ export const consentPath = '/sign-in';
 
 const decisionSeconds = 600;
 
-/** Returns an app's name on one line of at most 80 characters: its own name, or else the target of its redirect URI. */
+/** Returns an app's name on one line of at most 80 characters: its own name, or else the host of its redirect URI. */
 export function titleOf({ client_name: name = '', redirect_uris: [address] }: Client): string {
-	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || destinationOf(address);
+	const line = name.replace(/[\p{C}\s]+/gu, ' ').trim() || new URL(address).host;
 	return line.slice(0, 80);
 }
 

@@ -22,7 +22,7 @@ describe('a directive in a prompt', () => {
 		['[outputs: 12 ]', { outputs: 12 }],
 		['[seconds:\n1.5]', { seconds: 1.5 }],
 		['[size: 1.5 kb]', { bytes: 1536 }],
-		['[size: 900 GB]', { bytes: 100 * 1024 ** 3 }],
+		['[size: 900 GB]', { bytes: 4 * 1024 ** 3 - 1 }],
 		['[reject: forbidden]', { reject: { code: 'forbidden', times: Infinity } }],
 		['[reject:  forbidden  2 ]', { reject: { code: 'forbidden', times: 2 } }],
 		['[[seconds: 3] [seconds: 4]', { seconds: 3 }],
