@@ -16,7 +16,7 @@ const abortActions = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `action` once when the signal aborts: at once if it already has. Returns a function that cancels that. Each
- * signal gets only one listener: Node.js warns of a leak above ten, and a step may wait for more generations.
+ * signal gets only one listener: Node.js warns of a leak above ten.
  */
 export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
 	if (signal?.aborted) action();
@@ -59,18 +59,6 @@ export async function deadline(clock: Clock, ms: number, signal: AbortSignal): P
 	if (!signal.aborted && clock.now() - due > LATE_TIMER_MS) await deadline(clock, GRACE_MS, signal);
 }
 
-/** Calls `action` when `deadline` passes, unless `signal` aborts first. */
-export function atDeadline(
-	clock: Clock,
-	ms: number,
-	signal: AbortSignal,
-	action: () => void,
-): void {
-	void deadline(clock, ms, signal).then(() => {
-		if (!signal.aborted) action();
-	});
-}
-
 /**
  * Settles as the task does; returns `null` if the timeout passes first. Then, or when `signal` aborts, the task's own
  * signal aborts. The task does not start if the timeout is not above 0.
@@ -97,13 +85,11 @@ export async function withTimeout<T>(
 	}
 }
 
-type Limited = <T>(task: () => Promise<T>) => Promise<T>;
-
 /** Returns a function that runs at most `most` tasks at once, in the order of the calls, and settles as each does. */
-export function limit(most: number): Limited {
+export function limit(most: number) {
 	let free = most;
 	const waiting: Array<() => void> = [];
-	return async (task) => {
+	return async <T>(task: () => Promise<T>): Promise<T> => {
 		if (free > 0) free--;
 		else await new Promise<void>((resolve) => waiting.push(resolve));
 		try {
@@ -117,20 +103,15 @@ export function limit(most: number): Limited {
 	};
 }
 
-/** A limit of one, and the tasks that wait for it or run, by shared object and key. */
-const locks = new WeakMap<object, Map<string, { run: Limited; tasks: number }>>();
+/** Limits of one task, by shared object and key. */
+const locks = new WeakMap<object, Map<string, ReturnType<typeof limit>>>();
 
 /** Runs tasks with the same object and key one at a time, in order of arrival. Settles as the task does. */
 export async function withLock<T>(shared: object, key: string, task: () => Promise<T>): Promise<T> {
-	const byKey = locks.get(shared) ?? new Map<string, { run: Limited; tasks: number }>();
-	const lock = byKey.get(key) ?? { run: limit(1), tasks: 0 };
-	locks.set(shared, byKey.set(key, lock));
-	lock.tasks++;
-	try {
-		return await lock.run(task);
-	} finally {
-		if (--lock.tasks === 0) byKey.delete(key);
-	}
+	const byKey = locks.get(shared) ?? new Map<string, ReturnType<typeof limit>>();
+	const run = byKey.get(key) ?? limit(1);
+	locks.set(shared, byKey.set(key, run));
+	return await run(task);
 }
 
 /**

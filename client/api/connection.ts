@@ -14,12 +14,9 @@ type FailureRow = [
 const ALLOW_HOST = {
 	description: 'Ask the administrator of n8n to allow the host (N8N_SSRF_ALLOWED_HOSTNAMES).',
 };
-const UNKNOWN_ISSUER = {
+const CERTIFICATE = {
 	description:
-		'If it comes from a CA of your company, such as that of a proxy, ask the administrator of n8n to set NODE_EXTRA_CA_CERTS to the CA’s certificate, for workers too, and to restart n8n.',
-};
-const WRONG_TIME = {
-	description: 'Renew the certificate, or correct the clock of the server that runs n8n.',
+		'If the certificate is from a CA of your company, such as that of a proxy, ask the administrator of n8n to set NODE_EXTRA_CA_CERTS to the CA’s certificate, for workers too, and to restart n8n. If it has expired, renew it, or correct the clock of the server that runs n8n.',
 };
 
 /**
@@ -32,9 +29,12 @@ const WRONG_TIME = {
 const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
 	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
-	[/^EPROTO$/, 'never', 'it rejected the TLS version', /alert protocol version/],
-	[/^EPROTO$/, 'never', 'it rejected the TLS version', /unsupported protocol/],
-	[/^EPROTO$/, 'never', 'it rejected the host name', /unrecognized name/],
+	[
+		/^EPROTO$/,
+		'never',
+		'it rejected the TLS version or the host name',
+		/alert protocol version|unsupported protocol|unrecognized name/,
+	],
 	// A load balancer without a backend does this, and a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
 	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
@@ -42,25 +42,20 @@ const CONNECTION_FAILURES: FailureRow[] = [
 	// Name servers that are down may also answer this: after the service has answered once, it is transient.
 	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist', null, { fatalForStep: true }],
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
-	[/^EHOSTDOWN$/, 'backoff', 'its address does not respond'],
-	[/^(EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
+	[/^(EHOSTDOWN|EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
 	[/^(ENETDOWN|EADDRNOTAVAIL)$/, 'backoff', 'the server that runs n8n has no network'],
 	[
 		/^ERR_(INVALID_URL|BAD_REQUEST|INVALID_PROTOCOL|SOCKET_BAD_PORT|UNESCAPED_CHARACTERS)$/,
 		'never',
 		'its URL, or the address of a proxy, is not valid',
 	],
-	[/^CERT_HAS_EXPIRED$/, 'never', 'its certificate has expired', null, WRONG_TIME],
-	[/^CERT_NOT_YET_VALID$/, 'never', 'its certificate is not valid yet', null, WRONG_TIME],
-	[/^ERR_TLS_CERT_ALTNAME/, 'never', 'its certificate is for a different host name'],
 	[
-		/^(CERT_UNTRUSTED|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)\w*)$/,
+		/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/,
 		'never',
-		'its certificate is from an unknown issuer',
+		'its certificate was not accepted',
 		null,
-		UNKNOWN_ISSUER,
+		CERTIFICATE,
 	],
-	[/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'never', 'its certificate was not accepted'],
 ];
 
 /**
@@ -73,10 +68,10 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 	if (failure instanceof GenerationError) return failure;
 	const unconnected = connectionFailure(failure);
 	if (unconnected) {
-		const { reason, retry, texts } = unconnected;
+		const { code, reason, retry, texts } = unconnected;
 		return new GenerationError({
 			title: `The service cannot be reached: ${reason}`,
-			details: 'No connection was made',
+			details: `No connection was made${code && ` (${code})`}`,
 			description: 'Check the Base URL in the credential, and that the service is up.',
 			code: 'connection_failed',
 			retry,
@@ -118,25 +113,22 @@ export function connectionFailure(failure: unknown) {
 		byWords ?? CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
 	if (wasConnected ?? !row) return null;
 	const [, retry, reason, , texts] = row ?? ([null, 'backoff', INTERRUPTED] as const);
-	return { reason: host === null ? reason : `${reason} (${host})`, retry, texts };
+	return { code, reason: host === null ? reason : `${reason} (${host})`, retry, texts };
 }
 
-/** An error from Node, or from a library that wraps it. */
-type ErrorLink = Record<string, unknown>;
-
-/** Yields an error and the chain of its causes. */
-export function* causesOf(failure: unknown): Generator<ErrorLink> {
+/** Yields an error and the chain of its causes, from Node or from libraries that wrap it. */
+export function* causesOf(failure: unknown): Generator<Record<string, unknown>> {
 	let link: unknown = failure;
 	// Error chains are short. The limit protects against cycles.
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
-		const error = link as ErrorLink;
+		const error = link as Record<string, unknown>;
 		yield error;
 		// Node tries all addresses of a host name. The error of the first stands for all.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 }
 
-function hostOf({ hostname, address, port }: ErrorLink): string | null {
+function hostOf({ hostname, address, port }: Record<string, unknown>): string | null {
 	const host = hostname ?? address;
 	if (typeof host !== 'string' || host === '') return null;
 	const bracketed = host.includes(':') ? `[${host}]` : host;

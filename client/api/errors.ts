@@ -192,10 +192,8 @@ export function isForeign({ code }: GenerationError): boolean {
 }
 
 /**
- * True if a later request may succeed, although all retries failed: the network, the service or a gateway in front of it
- * was down. A step that sleeps then leaves the item open until its deadline.
- *
- * A creating request must certainly be uncharged. The service's word that a generation does not exist is final.
+ * True if a later request may succeed, although all retries failed: the network, the service or a gateway was down. A
+ * creating request must certainly be uncharged.
  */
 export function isOutage(error: GenerationError): boolean {
 	const { charge, code, fatalForStep, generation, retry } = error;

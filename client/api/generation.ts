@@ -172,20 +172,15 @@ export function presignedUrlExpiry(
 	return bound > now && bound < LATEST_EXPIRY ? new Date(bound).toISOString() : null;
 }
 
-/** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3, GCS) or a plain expiry. */
+/** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3) or a plain expiry. */
 function statedExpiry(url: string): number {
 	const parameters = URL.canParse(url) ? [...new URL(url).searchParams] : [];
 	const query = new Map(parameters.map(([name, value]) => [name.toLowerCase(), value]));
-	for (const vendor of ['x-amz', 'x-goog']) {
-		// The date has the basic format, such as 20261120T143000Z.
-		const date = (query.get(`${vendor}-date`) ?? '').replace(
-			/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
-			'$1-$2-$3T$4:$5:$6Z',
-		);
-		const end = Date.parse(date) + Number(query.get(`${vendor}-expires`) ?? NaN) * 1000;
-		if (Number.isFinite(end)) return end;
-	}
-	const azure = query.get('se') ?? '';
-	if (/^\d{4}-\d\d-\d\d/.test(azure)) return Date.parse(azure);
-	return Number(query.get('expires') || NaN) * 1000;
+	// The date has the basic format, such as 20261120T143000Z.
+	const date = (query.get('x-amz-date') ?? '').replace(
+		/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
+		'$1-$2-$3T$4:$5:$6Z',
+	);
+	const end = Date.parse(date) + Number(query.get('x-amz-expires') ?? NaN) * 1000;
+	return Number.isFinite(end) ? end : Number(query.get('expires') || NaN) * 1000;
 }

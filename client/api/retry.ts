@@ -19,30 +19,19 @@ export function backoffDelay(
 	return shortest * (1 + random()) * 1000;
 }
 
-/** `withRetries` gives up once the waits that servers ask for add up to more than this, times `maxRetries`. */
-const ASKED_PER_RETRY_MS = 20_000;
-
-/** `slot`: wait for a free slot. `backoff`: pause and send again. `resend`: send again, although it may be charged twice. */
-export type RetryDecision = 'slot' | 'backoff' | 'resend' | 'stop';
-
-interface RetryLimits {
-	/** Retries after transient errors so far. */
-	retries: number;
-	maxRetries?: number;
-	/** False once the time for retries is over. Default: true. */
-	inTime?: boolean;
-	/** True if the user allows resending a request that may have been charged. Default: false. */
-	mayResend?: boolean;
-}
-
 /**
- * Decides what follows a failed request (spec 7, retry rules): to create, to check a status, to download or to read. A
- * request that may have been charged is never repeated by itself.
+ * Decides what follows a failed request (spec 7, retry rules). One that may have been charged is never repeated by itself.
+ *
+ * @param retries after transient errors so far
+ * @param inTime false once the time for retries is over
+ * @param mayResend true if the user allows resending a request that may have been charged
+ * @returns `slot`: wait for a free slot; `backoff`: pause and send again; `resend`: send again, although it may be charged
+ * twice
  */
 export function decideRetry(
 	{ charge, retry, fatalForStep }: GenerationError,
-	{ retries, maxRetries = MAX_RETRIES, inTime = true, mayResend = false }: RetryLimits,
-): RetryDecision {
+	{ retries = 0, maxRetries = MAX_RETRIES, inTime = true, mayResend = false },
+): 'slot' | 'backoff' | 'resend' | 'stop' {
 	if (charge === 'unknown') return mayResend && inTime ? 'resend' : 'stop';
 	if (charge !== 'none') return 'stop';
 	if (retry === 'slot') return 'slot';
@@ -56,13 +45,8 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
 	if (signal.aborted) throw new CancelledError();
 }
 
-/**
- * Returns the maximum number of retries: `Infinity` if the server asks to wait, or if the request never reached it. The
- * item's timeout then ends the retries.
- */
-export function mostRetries({ code, retryAfterMs }: GenerationError, usual = MAX_RETRIES): number {
-	return retryAfterMs !== null || code === 'connection_failed' ? Infinity : usual;
-}
+/** `withRetries` gives up if a server asks to wait longer than this. */
+const LONGEST_ASKED_MS = 120_000;
 
 export interface RetryPorts {
 	clock: Clock;
@@ -77,15 +61,13 @@ export async function withRetries<T>(
 	run: () => Promise<T>,
 	{ clock, random, signal, maxRetries = MAX_RETRIES, debug }: RetryPorts,
 ): Promise<T> {
-	let askedMs = 0;
 	for (let retries = 0; ; retries++) {
 		const result = await toResult(run);
 		if (result.ok) return result.value;
 		const { error } = result;
 		if (!(error instanceof GenerationError)) throw error;
 		const waitMs = error.retryAfterMs ?? 0;
-		askedMs += waitMs;
-		const inTime = askedMs <= maxRetries * ASKED_PER_RETRY_MS;
+		const inTime = waitMs <= LONGEST_ASKED_MS;
 		if (decideRetry(error, { retries, maxRetries, inTime }) !== 'backoff') throw error;
 		debug?.(`a request is repeated (${error.code})`);
 		await pause(clock, Math.max(backoffDelay(retries, random), waitMs), signal);

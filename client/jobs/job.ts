@@ -1,6 +1,6 @@
 import type { CreateRequest } from '../api/client';
 import { CONTENT_REFUSED } from '../api/error-table';
-import { GenerationError, type GenerationErrorFields } from '../api/errors';
+import { GenerationError } from '../api/errors';
 import { sentences } from '../text';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
@@ -62,15 +62,8 @@ export interface CreateJob extends JobBasics, OutputRef {
 	retriesOnFailure?: number;
 	/** Models to try in order, if the model of the request creates nothing. Default: none. */
 	fallbackModels?: string[];
-	/** Tries so far. Set while the job runs, and kept for its next run if the step sleeps. */
-	tried?: Tried;
-}
-
-/** The tries of an output: how many generations failed, and how many fallback models were used. Plain data. */
-export interface Tried {
-	failed: number;
-	fallbacks: number;
-	lastFailure?: GenerationErrorFields;
+	/** How many generations failed, and how many fallback models were used. Set while the job runs. */
+	tried?: { failed: number; fallbacks: number };
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */
@@ -87,21 +80,21 @@ export function isAboutModel({ code }: Pick<GenerationError, 'code'>): boolean {
 	return MODEL_ERRORS.has(code);
 }
 
-type TriedJob = Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>;
-
 /**
  * Decides after an error whether an output is created again, and updates `tried` of its job. A request that may have
  * been charged is never followed by another model.
  */
-export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'next model' | 'stop' {
+export function decideNextTry(
+	job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>,
+	error: unknown,
+): 'same model' | 'next model' | 'stop' {
 	if (!(error instanceof GenerationError)) return 'stop';
-	const { charge, code, fields } = error;
+	const { charge, code } = error;
 	const isRefusal = code === CONTENT_REFUSED;
 	const { retriesOnFailure = 0, fallbackModels = [] } = job;
 	const tried = (job.tried ??= { failed: 0, fallbacks: 0 });
 	if (charge === 'refunded') {
 		tried.failed++;
-		tried.lastFailure = fields;
 		if (!isRefusal && tried.failed <= retriesOnFailure) return 'same model';
 	}
 	const mayHelp = isRefusal || MODEL_ERRORS.has(code);
@@ -112,19 +105,10 @@ export function decideNextTry(job: TriedJob, error: unknown): 'same model' | 'ne
 }
 
 /** Adds to the last error of an output what was tried before it. */
-export function explainTries(job: TriedJob, thrown: unknown): unknown {
-	const { fallbackModels = [], tried } = job;
-	if (!tried || !(thrown instanceof GenerationError)) return thrown;
-	const { failed, fallbacks, lastFailure } = tried;
-	let error = thrown;
-	if (thrown.skipped && lastFailure) {
-		// It was not tried again, so the last failure is the error of the output.
-		const notAgain = `It was not created again: ${thrown.message}`;
-		const description = sentences(notAgain, lastFailure.description);
-		error = new GenerationError({ ...lastFailure, description });
-	}
-	// The last model of a skipped output may not have been sent.
-	const models = fallbackModels.slice(0, thrown.skipped ? Math.max(0, fallbacks - 1) : fallbacks);
+export function explainTries({ fallbackModels = [], tried }: CreateJob, error: unknown): unknown {
+	if (!tried || !(error instanceof GenerationError)) return error;
+	const { failed } = tried;
+	const models = fallbackModels.slice(0, tried.fallbacks);
 	if (models.length === 0 && failed <= (error.charge === 'refunded' ? 1 : 0)) return error;
 	const failures = failed === 1 ? '1 generation' : `${failed} generations`;
 	const description = sentences(

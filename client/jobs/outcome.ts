@@ -1,12 +1,5 @@
 import { CancelledError, GenerationError, inTitle, type KnownGeneration } from '../api/errors';
-import {
-	isCompleted,
-	isFailed,
-	isFinal,
-	lacksOutput,
-	type Generation,
-	type GenerationItem,
-} from '../api/generation';
+import { isFailed, lacksOutput, type Generation, type GenerationItem } from '../api/generation';
 import { CONTENT_REFUSED, REFUSED_CONTENT } from '../api/error-table';
 import { isOtherEnd, isUnknownState } from '../api/states';
 import type { CreateJob } from './job';
@@ -28,11 +21,6 @@ export type Outcome<T> =
 /** True if a generation is known to exist: only then may it be called paid for. A user's id has no status at first. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
-}
-
-/** Fills in the status of a generation that this project created: `pending` unless it is known (spec 4.1). */
-export function created(generation: KnownGeneration | null): KnownGeneration | null {
-	return generation && { ...generation, status: generation.status || 'pending' };
 }
 
 /**
@@ -96,19 +84,6 @@ function withoutOutput(generation: Generation): GenerationError {
 	});
 }
 
-/**
- * Returns the known final state of a generation whose status could not be checked again: it did not time out. `null` if
- * it may still run, or if only an order or a row says that it is completed, because its output URL is then unknown.
- *
- * @param seen as last seen by a check
- * @param known what an order or a row says
- */
-export function knownEnd(seen: Generation, known: KnownGeneration | null): Generation | null {
-	if (isFinal(seen)) return seen;
-	const last = { ...seen, item: { ...seen.item, ...known } };
-	return isFinal(last) && !isCompleted(last) ? last : null;
-}
-
 /** Builds the error for a generation that did not end in time, or whose output could not be requested in time. */
 export function timedOutGeneration(
 	generation: KnownGeneration,
@@ -166,12 +141,7 @@ function unfetchedGeneration(
 	});
 }
 
-/**
- * Builds the error for an item that was not sent, because its request would fail like that of another item.
- *
- * @param cause the error of that item
- * @param failed that item
- */
+/** Builds the error for an item that was not sent, because its request would fail like that of the item `failed`. */
 export function notSent(
 	cause: GenerationError,
 	failed: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
@@ -184,11 +154,7 @@ export function notSent(
 	});
 }
 
-/**
- * Builds the error for an item that was not sent, because the service asks to wait longer than the item may.
- *
- * @param cause the error with the `Retry-After`, of this item or another one
- */
+/** Builds the error for an item that was not sent, because the service asks to wait longer than the item may. */
 export function heldTooLong(
 	{ message: title, serviceMessage, code, status }: GenerationError,
 	leftMs: number,

@@ -17,7 +17,7 @@ const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
 const OVERDUE = 2;
 /** A run stays awake for generations that take longer than this only for a part of the sleep before it. */
 const QUICK_MS = 150_000;
-const AWAKE_PART = 0.2;
+const AWAKE_PART = 0.19;
 /** The pause after a status check once that part is used up. */
 const OVERTIME_PAUSE_MS = 45_000;
 /** A gap between two status checks that is longer than this part of a duration says little about the duration. */
@@ -31,7 +31,7 @@ const LONGEST_PAUSE_MS = 120_000;
  * counts as work.
  */
 export class Rest {
-	/** When the next run should begin, in milliseconds since the Unix epoch; `null` if this one ended first. */
+	/** When the next run should begin; `null` if this one ended first. */
 	wakeAt: number | null = null;
 	/** Number of generations that are watched until they end. */
 	running = 0;
@@ -114,11 +114,7 @@ export class Rest {
 		}
 	}
 
-	/**
-	 * The age at which a running generation is checked next, in milliseconds; `null` while the usual schedule applies.
-	 *
-	 * @param age of the generation
-	 */
+	/** The age at which a generation of this age is checked next, in milliseconds; `null` while the usual schedule applies. */
 	nextCheck(age: number): number | null {
 		const usual = median(this.durations);
 		if (usual === null || age > OVERDUE * usual) {

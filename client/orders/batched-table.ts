@@ -136,14 +136,9 @@ export class BatchedTable {
 		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);
 	}
 
-	/** Writes the queued final statuses. Never throws. */
-	async flush(): Promise<void> {
-		if (this.ends.size > 0) await toResult(async () => await this.run({}));
-	}
-
 	/** Finishes all writes. Never throws. */
 	async close(): Promise<void> {
 		while (this.pending.size > 0) await Promise.all(this.pending);
-		await this.flush();
+		if (this.ends.size > 0) await toResult(async () => await this.run({}));
 	}
 }

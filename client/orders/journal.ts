@@ -26,13 +26,6 @@ type Entry =
 	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
-/** The generations that earlier runs of a step have created for an order. */
-export interface Tries {
-	/** The oldest first. */
-	failed: Row[];
-	live: Row | null;
-}
-
 /** Orders whose request is in flight, in any step that runs now. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
@@ -49,9 +42,8 @@ export interface Claim {
 }
 
 /**
- * Stores orders, so that later attempts reuse a paid generation. They are stored with the execution, and survive Retry On
- * Fail and "Retry execution". An order whose key has a row (`TableJournal`) is stored there as well: before a request,
- * the row is written first, and after the response, it is written last.
+ * Stores orders with the execution, so that Retry On Fail and "Retry execution" reuse a paid generation. An order whose key
+ * has a row (`TableJournal`) is stored there as well: first before a request, and last after its response.
  */
 export class Journal {
 	/**
@@ -68,10 +60,11 @@ export class Journal {
 	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** The tries of earlier runs of a step that sleeps: its failed generations, and the one that has not failed. */
-	tries(order: Pick<Order, 'key'>): Tries {
-		void order;
-		return { failed: [], live: null };
+	/** The generations that earlier runs of a step that sleeps have created: the failed ones, the oldest first, and the live one. */
+	tries({ key }: Pick<Order, 'key'>): { failed: Row[]; live: Row | null } {
+		const keyRow = this.rowOf(key);
+		const { row = null, ownFailures = [] } = keyRow ?? {};
+		return { failed: ownFailures, live: row && hasId(row) && keyRow?.isOwn(row) ? row : null };
 	}
 
 	/** Returns the order of a job. */
@@ -172,18 +165,13 @@ export class Journal {
 
 	/** Returns the generation that a job has paid for. */
 	paidFor(job: CreateJob): KnownGeneration | null {
-		return this.paidBy(this.order(job));
-	}
-
-	/** Returns the generation that an order has paid for. */
-	paidBy(order: Order): KnownGeneration | null {
-		const entry = this.known(order);
-		return entry.state === 'made' ? { id: entry.id, status: entry.status } : null;
+		const entry = this.known(this.order(job));
+		return entry.state === 'made' ? { id: entry.id, status: entry.status || 'pending' } : null;
 	}
 
 	/**
-	 * Returns the requests of an order that may have been charged and have no generation; `null` if there are none. One that
-	 * another call of an agent is sending does not count: its response is not lost.
+	 * Returns the requests of an order that may have been charged and have no generation, or `null`. One that is in flight in
+	 * another call of an agent does not count.
 	 */
 	unresolved(order: Order): Unresolved | null {
 		const stored = this.find(order);
@@ -191,10 +179,7 @@ export class Journal {
 		return entry?.state === 'sent' ? entry : null;
 	}
 
-	/**
-	 * Returns what the attempts of this run have stored for an output whose parameters are no longer valid: its newest
-	 * generation, or else its requests without one.
-	 */
+	/** Returns the newest generation, and else the unresolved requests, of an output whose parameters are no longer valid. */
 	left(output: OutputRef): { paid: KnownGeneration | null; unresolved: Unresolved | null } {
 		const orders = this.orders(output);
 		const open = orders.filter((one) => !inFlight.has(one));
@@ -247,5 +232,5 @@ export class Journal {
 function paidIn(orders: StoredOrder[]): KnownGeneration[] {
 	return orders
 		.filter(isLive)
-		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status }]));
+		.flatMap(({ id, status }) => (id === undefined ? [] : [{ id, status: status || 'pending' }]));
 }

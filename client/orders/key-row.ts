@@ -32,11 +32,10 @@ const MAX_CLAIM_AGE_MS = 20_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for such a request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 150_000;
-/** Pause before a key with several new rows is read again, and the maximum number of such reads. */
+/** Pause before a key with several new rows is read again. */
 const SETTLE_MS = 300;
-const MOST_ROUNDS = 10;
-/** Maximum number of claims that have no effect on the table. */
-const MOST_MISSES = 10;
+/** Maximum number of such reads, and of claims that have no effect on the table. */
+const MOST_TRIES = 10;
 
 /** The claim of a step: its request may be in flight. */
 interface Held {
@@ -53,8 +52,7 @@ interface Held {
  *
  * A claim inserts a row with the status `sent`, then reads the key. The request is sent only if no other row is there
  * that may have been charged. Of two executions, the one that reads later sees both rows, and the newer row is deleted.
- * An existing row is changed only if nothing else has changed it. A key is claimed only when a slot may be free: an item
- * that waited with a claim would be uncertain if its process died.
+ * An existing row is changed only if nothing else has changed it.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
@@ -65,12 +63,8 @@ export class KeyRow {
 	arriving: Promise<void> | null = null;
 	/** The row of a generation that could not be written to the table. */
 	unrecorded: Row | null = null;
-	/** Rows of generations of this step that have failed, the oldest first. */
-	ownFailures: Row[] = [];
-	/** Ids of failed generations. The table may still hold an older status for them. */
-	readonly failed = new Set<string>();
-	/** Writers of rows that are being deleted. */
-	private readonly dropped = new Set<string>();
+	/** Rows of failed generations, as far as they are known, by id. The table may still hold an older status. */
+	readonly failed = new Map<string, Row | null>();
 	/** For how long reads have shown a row unchanged, the last one at `at`. */
 	private silence: { row: Row; at: number; ms: number } | null = null;
 	private misses = 0;
@@ -94,6 +88,13 @@ export class KeyRow {
 	isOwn({ writer }: RowFields): boolean {
 		const { batch } = this.table.scope;
 		return batch !== undefined && writer.startsWith(`${batch}/`);
+	}
+
+	/** Rows of generations of this step that have failed, the oldest first. */
+	get ownFailures(): Row[] {
+		return [...this.failed.values()]
+			.flatMap((row) => (row && this.isOwn(row) ? row : []))
+			.sort((one, two) => one.id - two.id);
 	}
 
 	/** Adds the generation of a row that an earlier run of the step could not write to the table. */
@@ -199,7 +200,6 @@ export class KeyRow {
 		this.held = null;
 		const set = mayBeCharged ? { status: UNCERTAIN } : null;
 		this.change(claimOf(held), set);
-		if (!set) this.dropped.add(held.row.writer);
 		this.row = set && ({ ...held.row, ...set } as Row);
 	}
 
@@ -244,19 +244,18 @@ export class KeyRow {
 			if (this.unrecorded?.generation_id === id) this.unrecorded = { ...this.unrecorded, status };
 		});
 		if (status === 'failed') {
+			this.failed.set(id, row ?? null);
 			this.row = null;
-			this.failed.add(id);
 		} else if (row) this.row = { ...row, status };
 	}
 
-	/** Returns all rows of the key, without those that are being deleted. Keeps a row into which a user has entered an id. */
+	/** Returns all rows of the key. */
 	private rowsIn({ rows }: Answer): Row[] {
 		const seen = rows
-			.filter((row) => row.key === this.key && (hasId(row) || !this.dropped.has(row.writer)))
+			.filter((row) => row.key === this.key)
 			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
 		const failed = seen.filter((row) => !isLive(row));
-		failed.forEach((row) => this.failed.add(row.generation_id || String(row.id)));
-		this.ownFailures = failed.filter((row) => this.isOwn(row)).sort((one, two) => one.id - two.id);
+		failed.forEach((row) => this.failed.set(row.generation_id || String(row.id), row));
 		return seen;
 	}
 
@@ -284,13 +283,13 @@ export class KeyRow {
 				held.row = ours;
 				return held;
 			}
-			if (!isFirst || round === MOST_ROUNDS) {
+			if (!isFirst || round === MOST_TRIES) {
 				if (ours || rivals.length === 0) this.release(wasUnresolved);
 				this.held = null;
 				this.observe(called.value);
-				if (rivals.length === 0 && ++this.misses >= MOST_MISSES) {
+				if (rivals.length === 0 && ++this.misses >= MOST_TRIES) {
 					this.row = null;
-					throw tableTrouble(held.row.id);
+					throw tableTrouble();
 				}
 				return null;
 			}

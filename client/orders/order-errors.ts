@@ -58,38 +58,36 @@ export function uncertainCharge(
 }
 
 const CREATE_AGAIN =
-	'and start a new execution: the item is then created and charged again. If the service returns the same generation, change the Idempotency Key';
+	'To create it again, delete that row and start a new execution, which charges the item again. If the service returns the same generation, change the Idempotency Key';
 
 /** Adds advice about a row to an error that says that its generation, its output or its file does not exist. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;
+	const { key, generation_id: id } = row;
+	const origin = `It was created for the idempotency key "${key}" (${inTable(row)})`;
 	if (code === 'generation_not_found') {
-		const { key, generation_id: id } = row;
 		return error.with({
 			title: `The service does not know generation ${id}`,
-			details: `It was created for the idempotency key "${key}" (${inTable(row)})`,
-			description: `Choose the credential that created it, or run the step again later. If the service’s app does not show it either, delete that row ${CREATE_AGAIN}.`,
+			details: origin,
+			description: sentences(
+				'Choose the credential that created it, or run the step again later',
+				CREATE_AGAIN,
+			),
 			generation: { id },
 			charge: 'none',
 		});
 	}
-	if (ENDED_WITHOUT_OUTPUT.has(code)) {
-		return error.with({
-			description: `It was created for the idempotency key "${row.key}" (${inTable(row)}), and later runs with it return this error. Look for the generation in the service’s app, and check whether the credits were refunded. To create it again, change the Idempotency Key, or delete that row ${CREATE_AGAIN}.`,
-		});
-	}
-	if (code !== 'download_failed' || ![403, 404, 410].includes(status ?? 0)) return error;
-	const advice = `If the file is gone for good, delete ${inTable(row)} (idempotency key "${row.key}") ${CREATE_AGAIN}`;
-	return error.with({ description: sentences(description, advice) });
+	const isFileGone = code === 'download_failed' && [403, 404, 410].includes(status ?? 0);
+	if (!isFileGone && !ENDED_WITHOUT_OUTPUT.has(code)) return error;
+	return error.with({ description: sentences(isFileGone && description, origin, CREATE_AGAIN) });
 }
 
 /**
  * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
  *
- * @param why the cause, and how to fix it
- * @param advice by default, how to run without the table. That may charge the item twice if a request for its key was
- * sent.
+ * @param why the cause
+ * @param advice what to do; by default, how to run without the table
  */
 export function recordUnavailable(
 	why: string,
@@ -118,14 +116,10 @@ export function unavailable(error: unknown): unknown {
 export const RENEW_TABLE =
 	'Replace it at no charge, while nothing uses it: 1. Export the table as CSV. 2. Rename the table. 3. A minute later, run the step with Limit New Generations set to 0, which creates a new table. 4. Import the CSV into the new table. Items without a row are charged again';
 
-/** Builds the error for a table that does not save: changes of the row `id` or, without `id`, inserted rows. */
-export function tableTrouble(id?: number): GenerationError {
-	const symptom =
-		id === undefined
-			? 'Rows that were added to it are not there when it is read'
-			: `Row ${id} cannot be changed`;
+/** Builds the error for a table that does not save changes, or inserted rows. */
+export function tableTrouble(): GenerationError {
 	return recordUnavailable(
-		`Changes to the data table ${TABLE_NAME} are not saved. ${symptom}`,
+		`Changes to the data table ${TABLE_NAME} are not saved`,
 		`${RENEW_TABLE}.`,
 		`The data table ${TABLE_NAME} could not be updated`,
 	);

@@ -7,14 +7,8 @@ import { sentences } from '../text';
 
 /** Longest pause between requests for slots that other clients may have freed, in seconds. A shorter one costs requests. */
 const LONGEST_PAUSE = 10;
-/** After this many seconds without a slot, pauses shrink: otherwise new clients, which ask at once, would always be faster. */
-const PATIENCE = 60;
-/** Lower bound of the longest pause, in seconds: the recommended polling interval (spec 4.3). */
-const LEAST_LONGEST_PAUSE = 3;
 /** A speculative request blocks the others for at most this long, because its response may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
-/** Number of ended generations to remember. More than can end before the last execution notices one of them. */
-const MOST_RELEASED = 10_000;
 
 /**
  * Permission to send one creating request. Call it once with the result: `unused` if nothing was sent, `failed` if the
@@ -61,13 +55,10 @@ export class StepGate {
 }
 
 /**
- * The concurrent slots of an account, and the queue for them. The steps of a process with one credential share it.
- *
- * Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
- * free slot. A slot is known to be free when a generation has ended.
- *
- * Other clients use the account too, so one speculative request follows each backoff (spec 7, retry rule 1). Each one
- * that succeeds allows two more.
+ * The concurrent slots of an account, and the queue for them. The steps of a process with one credential share it. Every
+ * request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a slot that
+ * a generation has freed. Other clients use the account too, so one speculative request follows each backoff (spec 7,
+ * retry rule 1), and each one that succeeds allows two more.
  */
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
@@ -80,26 +71,14 @@ export class SlotPool {
 	private speculateAt = 0;
 	/** Until when a full account has asked to wait (`Retry-After`). Slots that are known to be free are used at once. */
 	private readonly hold: Hold;
-	/**
-	 * The permit of the speculative request after a backoff, while that is in flight. A released slot then does not
-	 * bring the next speculative request forward.
-	 */
-	private speculation: Permit | null = null;
 	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
 	private readonly line: Array<{ ticket: number; wake: AbortController }> = [];
-	/** Ids of ended generations, the newest last. Several executions may watch the same one. */
-	private readonly released = new Set<string>();
 
 	constructor(private readonly ports: { clock: Clock; random: Random }) {
 		this.hold = new Hold(ports.clock);
-	}
-
-	/** Begins with a single request, as after a sleep: the account may be full. */
-	expectLimit(): void {
-		this.isLimited = true;
 	}
 
 	/** Returns a place in the queue. An item keeps it for all of its requests. */
@@ -152,17 +131,13 @@ export class SlotPool {
 		}
 	}
 
-	/** Frees the slot of a generation that was seen running and has ended. Only the first call with an id counts. */
-	release(id: string): void {
-		if (this.released.has(id)) return;
-		this.released.add(id);
-		const [oldest] = this.released;
-		if (this.released.size > MOST_RELEASED) this.released.delete(oldest);
+	/** Frees the slot of a generation that was seen running and has ended. */
+	release(): void {
 		if (!this.isLimited) return;
 		this.free++;
 		this.starvedSince = this.ports.clock.now();
 		this.refusals = 0;
-		if (!this.speculation) this.speculateAt = Math.min(this.speculateAt, this.nextSpeculation());
+		this.speculateAt = Math.min(this.speculateAt, this.nextSpeculation());
 		this.wakeFirst();
 	}
 
@@ -172,37 +147,29 @@ export class SlotPool {
 			this.free--;
 			return this.permit(gate, false, true);
 		}
-		if (this.allowedSpeculations > 0) {
-			this.allowedSpeculations--;
-			return this.permit(gate, true);
-		}
 		const now = this.ports.clock.now();
-		if (now < this.speculateAt || this.hold.leftMs > 0) return null;
-		this.speculateAt = now + LONGEST_SPECULATION_MS;
-		this.speculation = this.permit(gate, true);
-		return this.speculation;
+		if (this.allowedSpeculations > 0) this.allowedSpeculations--;
+		else if (now < this.speculateAt || this.hold.leftMs > 0) return null;
+		else this.speculateAt = now + LONGEST_SPECULATION_MS;
+		return this.permit(gate, true);
 	}
 
 	/** @param isKnown true if the slot was known to be free, and not only because there is no limit */
 	private permit(gate: StepGate, isSpeculative: boolean, isKnown = false): Permit {
-		const permit: Permit = (result) => {
-			const wasSpeculation = this.speculation === permit;
-			// Another request may still be the one after a backoff.
-			if (wasSpeculation) this.speculation = null;
+		return (result) => {
 			if (result === 'granted') return this.granted(gate, isSpeculative);
 			const isRefused = typeof result !== 'string';
-			if (!isRefused && !isSpeculative) {
-				// A slot that was known to be free still is.
-				if (this.isLimited && isKnown) this.free++;
-				return this.wakeFirst();
-			}
 			if (isRefused) this.refused(isSpeculative, result);
-			// A request that failed for another reason says nothing about slots.
-			const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
-			if (!this.speculation) this.speculateAt = isOpen ? 0 : this.nextSpeculation();
+			if (isRefused || isSpeculative) {
+				// A request that failed for another reason says nothing about slots.
+				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
+				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
+			} else if (this.isLimited && isKnown) {
+				// A slot that was known to be free still is.
+				this.free++;
+			}
 			this.wakeFirst();
 		};
-		return permit;
 	}
 
 	private granted(gate: StepGate, isSpeculative: boolean): void {
@@ -232,10 +199,7 @@ export class SlotPool {
 
 	private nextSpeculation(): number {
 		const { clock, random } = this.ports;
-		const starvedSeconds = (clock.now() - (this.starvedSince ?? clock.now())) / 1000;
-		const impatience = Math.max(1, starvedSeconds / PATIENCE);
-		const longestPause = Math.max(LEAST_LONGEST_PAUSE, LONGEST_PAUSE / impatience);
-		return clock.now() + backoffDelay(this.refusals, random, longestPause);
+		return clock.now() + backoffDelay(this.refusals, random, LONGEST_PAUSE);
 	}
 
 	private wakeFirst(): void {

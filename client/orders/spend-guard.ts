@@ -16,21 +16,9 @@ export interface SpendLimits {
 	spentBefore?: Spent;
 }
 
-interface SpendPorts {
-	clock: Clock;
-	service: ServiceClient;
-	/** Reads the balance for the step's hint. Never throws: returns `null` if it cannot be read. */
-	balance?: () => Promise<number | null>;
-}
-
 /** True if a limit is in credits. */
 export function limitsCredits({ maxCredits, minimumBalance }: SpendLimits): boolean {
 	return (maxCredits ?? minimumBalance ?? null) !== null;
-}
-
-/** True if a step may stop creating because of a limit. */
-export function isLimited(limits: SpendLimits): boolean {
-	return limitsCredits(limits) || (limits.maxNewGenerations ?? null) !== null;
 }
 
 /** Other work on the account changes the balance, so a reading is used for this long. */
@@ -67,16 +55,16 @@ export class SpendGuard {
 
 	constructor(
 		private readonly limits: SpendLimits,
-		private readonly ports: SpendPorts,
+		/** `balance` reads the balance for the step's hint: `null` if it cannot be read. It never throws. */
+		private readonly ports: {
+			clock: Clock;
+			service: ServiceClient;
+			balance?: () => Promise<number | null>;
+		},
 	) {
 		this.spent = { ...(limits.spentBefore ?? NOTHING_SPENT) };
 		this.isMeasuring = limitsCredits(limits);
-		this.isLimited = isLimited(limits);
-	}
-
-	/** How many items wait for the results of others. */
-	get waitingItems(): number {
-		return this.waiting.length;
+		this.isLimited = this.isMeasuring || (limits.maxNewGenerations ?? null) !== null;
 	}
 
 	/**

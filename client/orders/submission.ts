@@ -1,7 +1,7 @@
 import { toResult } from '../async';
 import type { Clock, Debug, Random } from '../ports';
 import { errorOfJob, heldTooLong, notSent, sentTooLate } from '../jobs/outcome';
-import { backoffDelay, decideRetry, mostRetries } from '../api/retry';
+import { backoffDelay, decideRetry, MAX_RETRIES } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest, ServiceClient } from '../api/client';
@@ -26,20 +26,15 @@ interface Sending {
 	request: CreateRequest;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when it waits because the service has asked to. */
-	heldSince: number | null;
+	/** Since when the service or the network keeps it from being sent, apart from slots; `null` if they do not. */
+	troubledSince: number | null;
 	/** Of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
 	/** True if the spending limit has a place for it. */
 	isAdmitted: boolean;
 	/** Of its last request. */
 	lastError: GenerationError | null;
-	/** When its first request failed. */
-	failedAt: number;
 }
-
-/** The service has asked to wait while the order was being claimed. Nothing was sent. */
-class HeldBack extends Error {}
 
 interface SubmissionPorts {
 	service: ServiceClient;
@@ -50,10 +45,8 @@ interface SubmissionPorts {
 	halt: AbortSignal;
 	guard: SpendGuard;
 	slots: SlotPool;
-	/** Start of the step, in milliseconds since the Unix epoch. Default: now. */
-	startedAt?: number;
-	/** When the caller gives up, in milliseconds since the Unix epoch. Nothing is created afterwards. Default: never. */
-	createBy?: number;
+	/** Start of the step, in milliseconds since the Unix epoch. */
+	startedAt: number;
 	/** Set if the run may rest. */
 	rest?: Rest;
 	/** Set if nothing is created. */
@@ -63,27 +56,23 @@ interface SubmissionPorts {
 	debug?: Debug;
 }
 
-/** Counters for the step's summary: of created and of existing generations, and of requests. */
-export interface SubmissionStats {
-	made: number;
-	reused: number;
-	/** After transient errors. */
-	retries: number;
-	/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
-	resubmitted: number;
-	/** Generations that were created because one failed during this step. */
-	recreated: number;
-	/** Outputs that a fallback model created. */
-	fellBack: number;
-}
-
 /**
  * The only code that spends money. It creates a generation for an order when a slot may be free. It never creates a
  * second one for an order that may already have one, unless the user chose to resubmit.
  */
 export class Submission {
-	readonly stats: SubmissionStats = {
-		...{ made: 0, reused: 0, retries: 0, resubmitted: 0, recreated: 0, fellBack: 0 },
+	/** Counters for the step's summary. */
+	readonly stats = {
+		made: 0,
+		reused: 0,
+		/** Requests that were repeated after transient errors. */
+		retries: 0,
+		/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
+		resubmitted: 0,
+		/** Generations that were created because one failed during this step. */
+		recreated: 0,
+		/** Outputs that a fallback model created. */
+		fellBack: 0,
 	};
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	readonly changed = new Set<number>();
@@ -92,10 +81,8 @@ export class Submission {
 	readonly hold: Hold;
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
-	private readonly startedAt: number;
 
 	constructor(private readonly ports: SubmissionPorts) {
-		this.startedAt = ports.startedAt ?? ports.clock.now();
 		this.gate = new StepGate(ports.halt);
 		this.hold = new Hold(ports.clock, ports.heldUntil);
 	}
@@ -124,64 +111,58 @@ export class Submission {
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
 	 * @param build builds its request
-	 * @returns `null` if another execution was first: read the order again
+	 * @returns `null` if another execution was first, or nothing was sent: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async create(order: Order, build: () => Promise<CreateRequest>): Promise<Generation | null> {
-		const { clock, random, halt, slots, debug } = this.ports;
+		const { clock, random, halt, rest, slots, debug } = this.ports;
 		const sending: Sending = {
-			...{ order, request: await build() },
+			order,
+			request: await build(),
 			ticket: slots.ticket(),
-			heldSince: null,
+			troubledSince: null,
 			claim: null,
 			isAdmitted: false,
 			lastError: null,
-			failedAt: Infinity,
 		};
-		const { rest } = this.ports;
-		let retries = 0;
-		const sendBy = this.sendBy(order);
-		let giveUpAt = sendBy;
-		let cause: GenerationError | null = null;
-		for (;;) {
+		for (let retries = 0; ; ) {
 			const sent = await toResult(async () => await this.send(sending));
-			if (sent.ok) rest?.served();
+			if (sent.ok && sent.value) rest?.served();
 			if (sent.ok) return sent.value;
-			if (sent.error instanceof HeldBack) continue;
-			if (sent.error instanceof CancelledError) throw this.finalError(sending, cause, sent.error);
-			cause = errorOfJob(sent.error, null);
-			if (cause.retryAfterMs === null) sending.heldSince = null;
+			if (sent.error instanceof CancelledError) throw this.finalError(sending, sent.error);
+			const cause = (sending.lastError = errorOfJob(sent.error, null));
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
-			const now = clock.now();
-			sending.failedAt = Math.min(sending.failedAt, now);
 			const isServed = cause.retry === 'slot' || isAboutModel(cause);
 			if (isServed) rest?.served();
 			else rest?.failed();
-			if (cause.retry !== 'slot')
-				giveUpAt = Math.min(giveUpAt, (rest?.downSince ?? now) + order.job.timeoutMs);
-			const leftMs = giveUpAt - now;
-			sending.lastError = cause;
-			// If nothing else is served either, it is an outage.
-			const isAlone = !rest || isServed || rest.servedAt > sending.failedAt;
-			const maxRetries = isAlone ? mostRetries(cause) : Infinity;
-			const mayResend = this.mayResend(order);
-			const limits = { retries, maxRetries, inTime: leftMs > 0, mayResend };
-			const decision = decideRetry(cause, limits);
-			if (decision === 'stop') throw this.finalError(sending, cause, sent.error);
-			const item = `item ${order.job.itemIndex}`;
-			debug?.(`the creating request of ${item} is repeated (${decision}: ${cause.code})`);
+			const since = (sending.troubledSince ??= clock.now());
+			const leftMs = this.giveUpAt(sending) - clock.now();
+			// In an outage nothing else is served either: only the timeout ends the retries.
+			const isOutage = rest && !isServed && rest.servedAt <= since;
+			const isAskedFor = cause.retryAfterMs !== null;
+			const isPatient = isOutage || isAskedFor || cause.code === 'connection_failed';
+			const decision = decideRetry(cause, {
+				retries,
+				maxRetries: isPatient ? Infinity : MAX_RETRIES,
+				inTime: leftMs > 0,
+				mayResend: this.mayResend(order),
+			});
+			if (decision === 'stop') throw this.finalError(sending, sent.error);
+			debug?.(
+				`the creating request of item ${order.job.itemIndex} is repeated (${decision}: ${cause.code})`,
+			);
 			if (decision === 'slot') {
 				// A full account is no failure, and the wait may be long. Later failures start a new count.
-				giveUpAt = sendBy;
+				sending.troubledSince = null;
 				retries = 0;
 				continue;
 			}
 			if (decision === 'backoff') this.stats.retries++;
 			// A pause that the service has asked for is no failed retry.
-			if (decision === 'backoff' && cause.retryAfterMs === null) retries++;
+			if (decision === 'backoff' && !isAskedFor) retries++;
 			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
-			const isPatient = rest && !isServed && cause.charge === 'none' && cause.retryAfterMs === null;
-			const pauseMs = isPatient ? rest.backoff(tries) : backoffDelay(tries, random);
+			const mayRest = rest && !isServed && cause.charge === 'none' && !isAskedFor;
+			const pauseMs = mayRest ? rest.backoff(tries) : backoffDelay(tries, random);
 			await this.pause(sending, Math.min(pauseMs, leftMs), halt);
 		}
 	}
@@ -200,8 +181,12 @@ export class Submission {
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
 			if (sending.claim === null) return null;
-			if (hold.leftMs > 0) throw new HeldBack();
 			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
+			// The service has asked to wait in the meantime.
+			if (hold.leftMs > 0) {
+				sending.claim.free();
+				return null;
+			}
 			hasLeft = true;
 			return await service.create(request, sending.claim.header);
 		});
@@ -244,10 +229,10 @@ export class Submission {
 		const { timeoutMs } = order.job;
 		for (;;) {
 			while (hold.leftMs > 0) {
-				sending.heldSince ??= clock.now();
-				const since = rest?.downSince ?? sending.heldSince;
-				if (hold.cause && hold.until > Math.min(since + timeoutMs, this.sendBy(order)))
+				sending.troubledSince ??= clock.now();
+				if (hold.cause && hold.until > this.giveUpAt(sending)) {
 					throw heldTooLong(hold.cause, hold.leftMs, timeoutMs);
+				}
 				// The jitter keeps items that were held back together from returning together.
 				await this.pause(sending, hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
 				gate.requireOpen();
@@ -259,7 +244,7 @@ export class Submission {
 			const acquired = slots.acquire(gate, mostMs, ticket, this.sendBy(order));
 			const permit = await this.resting(sending, () => rest?.slotAt() ?? Infinity, acquired);
 			// The wait for a slot has its own timeout.
-			if (sending.heldSince !== null) sending.heldSince += clock.now() - waitsSince;
+			if (sending.troubledSince !== null) sending.troubledSince += clock.now() - waitsSince;
 			const isLate = this.isLate(order);
 			if (hold.leftMs === 0 && !isLate && guard.begin()) return permit;
 			permit('unused');
@@ -291,10 +276,15 @@ export class Submission {
 		return this.ports.clock.now() >= this.sendBy(order);
 	}
 
-	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. Later, the caller has given up. */
+	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. */
 	private sendBy({ job: { countsFromStart, timeoutMs } }: Order): number {
-		const { createBy = Infinity } = this.ports;
-		return countsFromStart ? Math.min(this.startedAt + timeoutMs, createBy) : createBy;
+		return countsFromStart ? this.ports.startedAt + timeoutMs : Infinity;
+	}
+
+	/** Until when an order is sent again, in milliseconds since the Unix epoch: an outage is one for all items. */
+	private giveUpAt({ order, troubledSince }: Sending): number {
+		const since = this.ports.rest?.downSince ?? troubledSince ?? Infinity;
+		return Math.min(since + order.job.timeoutMs, this.sendBy(order));
 	}
 
 	private store({ order, claim }: Sending, generation: Generation): void {
@@ -317,17 +307,17 @@ export class Submission {
 	}
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
-	private finalError(sending: Sending, cause: GenerationError | null, error: unknown): unknown {
-		const { order } = sending;
+	private finalError(sending: Sending, error: unknown): unknown {
+		const { order, lastError } = sending;
 		this.settle(sending, false);
 		const entry = this.ports.journal.known(order);
 		if (entry.state !== 'sent') return error;
-		return uncertainCharge(cause, entry, order.job.onUncertainCharge);
+		return uncertainCharge(lastError, entry, order.job.onUncertainCharge);
 	}
 }
 
 /** True if a request with this error was certainly not charged. */
 function isUncharged(error: unknown): boolean {
 	if (error instanceof GenerationError) return error.charge !== 'unknown';
-	return error instanceof CancelledError || error instanceof HeldBack;
+	return error instanceof CancelledError;
 }

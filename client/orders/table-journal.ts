@@ -1,27 +1,21 @@
 import { toResult } from '../async';
 import type { CreateJob } from '../jobs/job';
 import { BatchedTable, type TablePorts } from './batched-table';
-import { Journal, type Tries } from './journal';
+import { Journal } from './journal';
 import { KeyRow } from './key-row';
 import type { Memory } from '../jobs/memory';
 import type { Row } from '../jobs/row';
-import type { Order } from './order';
-import { hasId, storedKey, type TableScope } from './table';
-
-/** Interval at which missing ids and final statuses are written while the step runs. */
-const TIDY_MS = 15_000;
+import { storedKey, type TableScope } from './table';
 
 /** Also stores the orders with an idempotency key in a table, which outlives the execution. */
 export class TableJournal extends Journal {
 	private readonly rows = new Map<string, KeyRow>();
 	private readonly table: BatchedTable;
-	private readonly closing = new AbortController();
 
 	/** @param inner the orders that are stored with the execution */
 	constructor(inner: Journal, scope: TableScope, ports: TablePorts) {
 		super(inner.shared, inner.runIndex, inner.execution);
 		this.table = new BatchedTable(scope, ports);
-		void this.tidy();
 	}
 
 	/** The rows of generations that could not be written to the table. */
@@ -49,12 +43,6 @@ export class TableJournal extends Journal {
 		this.writeAgain();
 	}
 
-	override tries({ key }: Pick<Order, 'key'>): Tries {
-		const keyRow = this.rowOf(key);
-		const { row = null, ownFailures = [] } = keyRow ?? {};
-		return { failed: ownFailures, live: row && hasId(row) && keyRow?.isOwn(row) ? row : null };
-	}
-
 	/** Number of creating requests that this step has sent, as far as rows show them. */
 	get sentByStep(): number {
 		const rows = [...this.rows.values()];
@@ -67,7 +55,6 @@ export class TableJournal extends Journal {
 		await this.arrived();
 		this.writeAgain();
 		await this.arrived();
-		this.closing.abort();
 		await this.table.close();
 	}
 
@@ -110,15 +97,5 @@ export class TableJournal extends Journal {
 			else rows.set(row.key, [row]);
 		}
 		for (const key of keys) this.keyRow(key).observe({ ...answer, rows: rows.get(key) ?? [] });
-	}
-
-	private async tidy(): Promise<void> {
-		const { signal } = this.closing;
-		for (;;) {
-			await this.table.ports.clock.sleep(TIDY_MS, signal);
-			if (signal.aborted) return;
-			this.writeAgain();
-			void this.table.flush();
-		}
 	}
 }

@@ -3,10 +3,10 @@ import { toResult } from '../async';
 import type { Clock, Debug } from '../ports';
 import { UnansweredError } from './table';
 
-/** Pauses before a failed call is repeated: half a minute in total. A lock or a restart usually ends within it. */
-const PAUSES_MS = [500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 7_500];
-/** No call is repeated later than this after the first failure: a call that hangs may take a minute. */
+/** No call is repeated later than this after the first failure. A lock or a restart usually ends within it. */
 const PATIENCE_MS = 30_000;
+/** The first pause before a failed call is repeated, which doubles, and the longest one. */
+const PAUSE_MS = { first: 500, longest: 5_000 };
 
 /**
  * Calls the table, and again for half a minute if that may help: its database may be locked, out of connections, or
@@ -19,18 +19,16 @@ export async function callPatiently<T>(
 	call: (isRepeated: boolean) => Promise<T>,
 ): Promise<T> {
 	let giveUpAt = Infinity;
-	for (const pauseMs of PAUSES_MS) {
+	for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest)) {
 		const called = await toResult(async () => await call(giveUpAt < Infinity));
 		if (called.ok) return called.value;
 		const { error } = called;
 		if (error instanceof GenerationError || error instanceof UnansweredError) throw error;
-		const now = clock.now();
-		giveUpAt = Math.min(giveUpAt, now + PATIENCE_MS);
-		if (now >= giveUpAt) throw error;
+		giveUpAt = Math.min(giveUpAt, clock.now() + PATIENCE_MS);
+		if (clock.now() >= giveUpAt) throw error;
 		// Not its message, which may quote a row.
 		debug?.('the call of the data table is repeated');
 		await clock.sleep(pauseMs, signal);
 		if (signal.aborted) throw error;
 	}
-	return await call(true);
 }

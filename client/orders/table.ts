@@ -5,8 +5,7 @@ import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 /** Name of the table that outlives the execution, in the project of the workflow. */
 export const TABLE_NAME = 'media_generations';
 
-type Column = 'id' | keyof RowFields;
-export type Condition = [column: Column, value: string | number];
+export type Condition = [column: 'id' | keyof RowFields, value: string | number];
 
 export interface Where {
 	match: 'all' | 'any';
@@ -79,11 +78,8 @@ export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
 /** True if a row belongs to the node of a step, or to its key scope. */
 export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFields): boolean {
-	// Users enter the ids by hand, and may paste blanks. The name of a node may itself begin or end with one.
-	const names = (cell: string, own: string) => cell === own || cell.trim() === own;
-	if (!names(row.workflow_id, workflowId) || !names(row.node_id, nodeId)) return false;
-	// A user may have emptied the cell: the row is then reused rather than charged again.
-	return type === undefined || ['', type].includes(row.type);
+	if (row.workflow_id !== workflowId || row.node_id !== nodeId) return false;
+	return type === undefined || row.type === type;
 }
 
 /** Returns a new row, without its request. */

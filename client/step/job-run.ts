@@ -4,11 +4,9 @@ import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/j
 import type { Memory } from '../jobs/memory';
 import type { Rest } from '../jobs/rest';
 import {
-	created,
 	errorOfEnd,
 	failedGeneration,
 	inAnotherAccount,
-	knownEnd,
 	thrownOutcome,
 	timedOutGeneration,
 	type Outcome,
@@ -73,10 +71,10 @@ export class JobRun {
 	get known(): KnownGeneration | null {
 		const { job, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
-		if (job.kind === 'create') return created(shared.journal.paidBy(this.orderOf(job)));
+		if (job.kind === 'create') return shared.journal.paidFor(job);
 		const { id } = job;
 		const wasRunning = shared.memory?.waits[id] !== undefined;
-		const known = shared.watcher.requests.known(id)?.item;
+		const known = shared.watcher.known(id)?.item;
 		return known ?? { id, ...(wasRunning && { status: 'processing' }) };
 	}
 
@@ -93,7 +91,7 @@ export class JobRun {
 		if (job.kind === 'create') return await this.obtain(job);
 		const { memory, startedAt, watcher } = this.shared;
 		const { id, wait, timeoutMs } = job;
-		const isKnown = memory?.waits[id] !== undefined || watcher.requests.known(id) !== null;
+		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
 		// If it exists, a 404 is retried. A single check of a user's ID does not retry it.
 		this.watch = new Watch(watcher, id, null, job.readiness, wait && isKnown);
 		// The generations run in any case, so the timeout of each counts from the start of the step.
@@ -163,29 +161,21 @@ export class JobRun {
 	 */
 	result(): Generation {
 		const { job, known } = this;
-		const { watcher } = this.shared;
-		const { id, lastError, wasChecked } = this.watch as Watch;
-		const seenBefore = watcher.requests.known(id) ?? unseen(id);
-		const generation = this.watch?.generation ?? knownEnd(seenBefore, known);
+		const { generation, id, lastError, wasChecked } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
-			if (error !== null && !this.isReturned(generation)) throw error;
+			// A single check returns any status.
+			const isReturned = job.kind === 'collect' && !job.wait && !lacksOutput(generation);
+			if (error !== null && !isReturned) throw error;
 			return generation;
 		}
 		const item = { ...unseen(id).item, ...known };
 		// An item whose turn came too late to be checked has the error that kept the step from it.
-		const cause = wasChecked ? lastError : ([...watcher.transientErrors].at(-1) ?? null);
+		const { transientErrors } = this.shared.watcher;
+		const cause = wasChecked ? lastError : ([...transientErrors].at(-1) ?? null);
 		const error = timedOutGeneration(item, job.timeoutMs, cause);
 		if (job.onTimeout === 'error' || error.code !== 'timeout') throw error;
 		return { ...unseen(id), item: { ...item, timed_out: true } };
-	}
-
-	/** True for a generation without an output that is returned with its status, because the job does not wait. */
-	private isReturned(generation: Generation): boolean {
-		const { job } = this;
-		if (job.wait || lacksOutput(generation)) return false;
-		// A single check returns any status. A generation that was just created and failed was refunded.
-		return job.kind === 'collect' || isFailed(generation);
 	}
 
 	/** Adds advice about the row to an error. */

@@ -8,7 +8,7 @@ import { thrownOutcome, type Outcome } from '../jobs/outcome';
 import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
 import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
-import { Submission, type SubmissionStats } from '../orders/submission';
+import { Submission } from '../orders/submission';
 import type { Watch } from '../watch/watch';
 import { Watcher } from '../watch/watcher';
 import { CancelledError, type GenerationError } from '../api/errors';
@@ -29,8 +29,6 @@ export interface PipelinePorts<T> {
 	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
 	debug?: Debug;
-	/** When the caller of the step gives up: nothing is created afterwards. */
-	createBy?: number;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
 	/** What earlier runs of the same jobs remember. */
@@ -61,7 +59,7 @@ export interface PipelineSettings extends SpendLimits {
 }
 
 /** Counters for the step's summary. */
-export interface PipelineStats extends SubmissionStats {
+export type PipelineStats = Submission['stats'] & {
 	/** Includes `spentBefore`. */
 	spent: Spent;
 	/** Number of status requests that were sent. */
@@ -74,7 +72,7 @@ export interface PipelineStats extends SubmissionStats {
 	balance: { before: number; after: number } | null;
 	/** Indexes of items that reuse the generation of their idempotency key although their request has changed. */
 	changed: number[];
-}
+};
 
 export interface PipelineResult<T> {
 	/** One per job, in the order of the jobs. */
@@ -122,15 +120,17 @@ class Pipeline<T> {
 		this.guard = new SpendGuard(settings, ports);
 		const { clock, journal, memory, random, slots } = ports;
 		const now = clock.now();
+		const { startedAt = now } = ports;
 		if (memory && ports.rests) this.rest = new Rest(clock, random, memory);
-		if (memory && memory.restedAt > 0) slots.expectLimit();
+		// After a sleep, the account may be full.
+		if (memory && memory.restedAt > 0) slots.isLimited = true;
 		if (this.guard.spent.requests + (memory?.restedAt ?? 0) > 0) ports.service.confirmBaseUrl();
 		this.waits = { ...memory?.waits };
-		const shared = { ...ports, halt, rest: this.rest, heldUntil: memory?.heldUntil };
+		const shared = { ...ports, startedAt, halt, rest: this.rest, heldUntil: memory?.heldUntil };
 		const watcher = new Watcher(shared, settings.pollIntervalMs);
 		this.shared = {
 			...ports,
-			startedAt: ports.startedAt ?? now,
+			startedAt,
 			lateSeenAt: now,
 			checksFrom: memory ? memory.restedAt + settings.pollIntervalMs : 0,
 			submission: new Submission({ ...shared, guard: this.guard }),
@@ -168,7 +168,7 @@ class Pipeline<T> {
 			stats: {
 				...submission.stats,
 				retries: submission.stats.retries + watcher.transientErrors.size,
-				statusRequests: watcher.requests.sent,
+				statusRequests: watcher.sent,
 				spent: this.guard.spent,
 				balance,
 				slotWaitMs: submission.gate.waitedMs,
@@ -196,7 +196,7 @@ class Pipeline<T> {
 			ends,
 			waits: this.waits,
 			restedAt: clock.now(),
-			heldUntil: Math.max(submission.hold.until, watcher.requests.hold.until),
+			heldUntil: Math.max(submission.hold.until, watcher.hold.until),
 			spent: guard.spent,
 		};
 	}
@@ -253,7 +253,7 @@ class Pipeline<T> {
 			else delete this.waits[id];
 		}
 		if (!watch.isOver) return;
-		if (watch.wasRunning) slots.release(id);
+		if (watch.wasRunning) slots.release();
 		const seenAt = watch.wasRunning ? watch.seenAt : memory?.waits[id] && memory.restedAt;
 		if (seenAt && run.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
@@ -261,10 +261,10 @@ class Pipeline<T> {
 	private async finish(run: JobRun, generation: Generation): Promise<void> {
 		const { job } = run;
 		const { signal } = this.halt;
-		const { requests } = this.shared.watcher;
+		const { watcher } = this.shared;
 		try {
 			if (signal.aborted) throw new CancelledError();
-			const refresh = async () => await requests.refetch(generation.item.id);
+			const refresh = async () => await watcher.refetch(generation.item.id);
 			const finished = await this.ports.finish(job, generation, signal, refresh);
 			const { output } = finished;
 			const { item, leftOut } = finished.generation;

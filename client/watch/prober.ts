@@ -1,6 +1,6 @@
 import { CancelledError } from '../api/errors';
 import { onAbort, withTimeout } from '../async';
-import type { Clock, Debug, ProbeUrl, Random } from '../ports';
+import type { Clock, ProbeUrl, Random } from '../ports';
 import { Durations } from './durations';
 
 /** A storage's statuses for a file that is not there yet. */
@@ -11,12 +11,8 @@ const PROBES_PER_SECOND = { least: 25, most: 32, each: 1.5 };
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const SHORTEST_PAUSE_MS = 250;
 const PAUSE_OF_AGE = 1 / 30;
-/** A probe is due sooner if its generation has ended with at least this probability. */
+/** A probe is due sooner if its generation will have ended with at least this probability. */
 const LIKELY = 0.6;
-/** Without probes, a status check that finds an end with less than this probability is left out. */
-const UNLIKELY = 0.03;
-/** Number of moments at which that is evaluated. */
-const STEPS = 8;
 
 /** A generation whose output is probed. Times are in milliseconds since the Unix epoch. */
 export interface Probed {
@@ -26,8 +22,6 @@ export interface Probed {
 	readonly model: string | null;
 	/** When it was last found running. */
 	readonly seenAt: number;
-	/** True if its status is final: the probe then verifies the storage. */
-	readonly isOver: boolean;
 }
 
 /**
@@ -51,7 +45,6 @@ export class Prober {
 			clock: Clock;
 			halt: AbortSignal;
 			random: Random;
-			debug?: Debug;
 		},
 		private readonly intervalMs: number,
 	) {}
@@ -63,26 +56,13 @@ export class Prober {
 		const age = now - probed.since;
 		const usual = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
 		const latest = now + Math.min(mostMs, usual);
-		return this.likelyEnd(probed, now, latest) ?? latest;
-	}
-
-	/**
-	 * Returns the first of `STEPS` moments between `from` and `to` at which the generation has probably ended. `null`
-	 * if there is none, or if it has probably ended at `from` already.
-	 */
-	likelyEnd(probed: Probed, from: number, to: number): number | null {
-		if (this.isLikely(probed, from)) return null;
-		const moments = Array.from({ length: STEPS }, (_, step) => from + (step / STEPS) * (to - from));
-		return moments.find((at) => this.isLikely(probed, at)) ?? null;
-	}
-
-	/** True if a generation has hardly ended by this time. False if no generation of the model has ended yet. */
-	isUnlikely(probed: Probed, at: number): boolean {
-		return this.durationsOf(probed).areKnown && this.chance(probed, at) < UNLIKELY;
+		if (this.isLikely(probed, now)) return latest;
+		const moments = Array.from({ length: 8 }, (_, step) => now + (step / 8) * (latest - now));
+		return moments.find((at) => this.isLikely(probed, at)) ?? latest;
 	}
 
 	/** True if a generation has probably ended by this time. False if no generation of the model has ended yet. */
-	isLikely(probed: Probed, at: number): boolean {
+	private isLikely(probed: Probed, at: number): boolean {
 		return this.durationsOf(probed).areKnown && this.chance(probed, at) >= LIKELY;
 	}
 
@@ -94,8 +74,8 @@ export class Prober {
 
 	/** The probability that a generation has ended since it was last found running. */
 	private chance(probed: Probed, now: number): number {
-		const { isOver, since, seenAt } = probed;
-		return isOver ? 1 : this.durationsOf(probed).chance(seenAt - since, now - since);
+		const { since, seenAt } = probed;
+		return this.durationsOf(probed).chance(seenAt - since, now - since);
 	}
 
 	private durationsOf({ model }: Probed): Durations {
@@ -163,12 +143,11 @@ export class Prober {
 	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
 	 */
 	async send(url: string, deadline: number): Promise<'ready' | 'missing' | 'unusable'> {
-		const { clock, probe, halt, debug } = this.ports;
+		const { clock, probe, halt } = this.ports;
 		if (halt.aborted) return 'unusable';
 		const ms = Math.min(this.intervalMs, deadline - clock.now());
 		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
 		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
-		if (status === 429) debug?.('the storage answered a probe with 429');
 		if (status === 403 || NOT_YET.has(status)) return 'missing';
 		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 	}

@@ -1,10 +1,9 @@
 import { GenerationError, isForeign } from '../api/errors';
-import { isCompleted, isFinal, lacksOutput, type Generation } from '../api/generation';
+import { isCompleted, isFinal, type Generation } from '../api/generation';
 import { backoffDelay, MAX_RETRIES, pause } from '../api/retry';
 import { toResult } from '../async';
 import type { Readiness } from '../jobs/job';
 import type { Probed } from './prober';
-import { requireAbout } from './status-requests';
 import type { Watcher } from './watcher';
 
 /** Ages at the first scheduled checks while probing works. They detect failures, which a probe cannot see. */
@@ -18,18 +17,10 @@ const LATER_CHECKS_OF_AGE = 1 / 10;
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
-/**
- * Longest wait for a turn to probe. A generation that has probably ended this long ago and got no turn is checked at
- * the poll interval instead.
- */
+/** Longest wait for a turn to probe. */
 const LONGEST_TURN_MS = 1_000;
-/** A completed generation without an output URL is checked this often in total: a replica may lag behind. */
-const CHECKS_FOR_URL = 3;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
-
-/** When to stop watching. `fetched`: once the status of the generation is known. `final`: at a final status. */
-type Goal = 'fetched' | 'final';
 
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch implements Probed {
@@ -48,12 +39,10 @@ export class Watch implements Probed {
 	/** When the next confirming check is due; `Infinity` if none is planned. */
 	private confirmAt = Infinity;
 	private confirmations = 0;
-	/** True if the step sends too many probes for this generation to be probed in time. */
-	private crowded = false;
-	/** When the request was sent whose response was counted last. */
-	private countedAt = -Infinity;
-	/** Number of status checks that found it completed and without an output URL. */
-	private checksForUrl = 0;
+	/** True if the step sends too many probes for this generation to get its turn. */
+	private isCrowded = false;
+	/** True if a status check was sent, and has ended. */
+	wasChecked = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	/** How many of them said that the generation does not exist. */
@@ -85,11 +74,6 @@ export class Watch implements Probed {
 		if (exists) watcher.ports.service.confirmBaseUrl();
 	}
 
-	/** True if a status check was sent, and has ended. */
-	get wasChecked(): boolean {
-		return this.countedAt > -Infinity;
-	}
-
 	get isOver(): boolean {
 		return this.generation !== null && isFinal(this.generation);
 	}
@@ -97,23 +81,24 @@ export class Watch implements Probed {
 	/**
 	 * Checks and probes until the goal or the deadline is reached. Requests that hang are abandoned then.
 	 *
+	 * @param goal `fetched`: until the status is known; `final`: until it is final
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
-	async until(goal: Goal, deadline: number): Promise<void> {
+	async until(goal: 'fetched' | 'final', deadline: number): Promise<void> {
 		const { prober } = this.watcher;
-		if (goal !== 'final') return await this.loop(goal, deadline);
+		if (goal === 'fetched') return await this.loop(() => this.generation !== null, deadline);
 		if (this.readiness !== 'status') this.planProbe();
 		prober.running++;
 		try {
-			await this.loop(goal, deadline);
+			await this.loop(() => this.isOver, deadline);
 		} finally {
 			prober.running--;
 		}
 	}
 
-	private async loop(goal: Goal, deadline: number): Promise<void> {
+	private async loop(isDone: () => boolean, deadline: number): Promise<void> {
 		const { clock, halt } = this.watcher.ports;
-		while (!this.hasReached(goal)) {
+		while (!isDone()) {
 			const distantAt = this.distantCheck();
 			const statusAt = this.afterHold(this.statusDueAt(deadline, distantAt));
 			const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
@@ -130,44 +115,30 @@ export class Watch implements Probed {
 		}
 	}
 
-	private hasReached(goal: Goal): boolean {
-		const { generation, checksForUrl } = this;
-		if (generation === null) return false;
-		if (lacksOutput(generation)) return checksForUrl >= CHECKS_FOR_URL;
-		return goal !== 'final' || isFinal(generation);
-	}
-
 	private async check(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
 		// Another check was told to wait in the meantime.
-		if (watcher.requests.hold.leftMs > 0) return;
+		if (watcher.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
-		const request = watcher.requests.fetch(this.id, deadline, confirms ? confirmAt : undefined);
+		const request = watcher.fetch(this.id, deadline, confirms ? confirmAt : undefined);
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
-		const checked = await toResult(async () => {
-			const response = await request.response;
-			return response && requireAbout(this.generation?.item.id ?? this.id, response);
-		});
+		const checked = await toResult(async () => await request.response);
+		this.wasChecked = true;
 		// After the last confirming check, only the schedule counts.
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}
-		// A timer may fire early. The check then gets the response before again.
-		const isNew = request.at !== this.countedAt;
-		this.countedAt = request.at;
-		if (!checked.ok) return this.retryLater(checked.error, isNew);
-		if (checked.value === null) return;
-		if (isNew && lacksOutput(checked.value)) this.checksForUrl++;
-		await this.accept(checked.value, deadline);
+		if (!checked.ok) return this.retryLater(checked.error);
+		if (checked.value !== null) await this.accept(checked.value, deadline);
 	}
 
 	/**
 	 * Plans the next check after a transient error: an outage lasts until the deadline. Throws any other error, and a
 	 * denial that persists.
 	 */
-	private retryLater(failure: unknown, isNew: boolean): void {
+	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		// If the generation exists, these come from a proxy or a replica that lags.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
@@ -180,11 +151,11 @@ export class Watch implements Probed {
 		if (isOutage) rest?.failed();
 		debug?.(`the status check of ${this.id} is repeated (${failure.code})`);
 		this.lastError = failure;
-		this.watcher.requests.hold.note(failure);
+		this.watcher.hold.note(failure);
 		this.watcher.transientErrors.add(failure);
-		// A response that asks to wait does not count as a failure, and a reused response does not count twice.
-		if (isNew && !isAskedFor) this.failures++;
-		if (isNew && !isOutage) this.denials++;
+		// A response that asks to wait does not count as a failure.
+		if (!isAskedFor) this.failures++;
+		if (!isOutage) this.denials++;
 		const tries = isAskedFor ? 0 : Math.max(0, this.failures - 1);
 		const isPatient = rest && isOutage && !isAskedFor;
 		const pauseMs = isPatient ? rest.backoff(tries) : backoffDelay(tries, random);
@@ -192,13 +163,12 @@ export class Watch implements Probed {
 	}
 
 	private async accept(generation: Generation, deadline: number): Promise<void> {
-		const { ports, prober, requests } = this.watcher;
+		const { ports, prober } = this.watcher;
 		const wasProbed = this.canProbe();
 		this.failures = this.denials = 0;
 		this.lastError = null;
 		this.generation = generation;
 		ports.rest?.served();
-		requests.confirm(this.id, generation);
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
 		if (isRunning) [this.seenAt, this.foundAt] = [ports.clock.now(), null];
@@ -215,12 +185,9 @@ export class Watch implements Probed {
 	private async probe(statusAt: number, deadline: number): Promise<void> {
 		const { ports, prober } = this.watcher;
 		const { clock } = ports;
-		const turn = await prober.turn(
-			this,
-			Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS),
-		);
-		this.crowded = !turn && prober.isLikely(this, clock.now() - LONGEST_TURN_MS);
-		if (!turn) {
+		const until = Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS);
+		this.isCrowded = !(await prober.turn(this, until));
+		if (this.isCrowded) {
 			this.probeAt = clock.now();
 			return;
 		}
@@ -265,8 +232,8 @@ export class Watch implements Probed {
 
 	/** Delays a check until the time that the service has named, or an earlier run. Jitter spreads the checks of a step. */
 	private afterHold(at: number): number {
-		const { ports, requests } = this.watcher;
-		const { leftMs, until } = requests.hold;
+		const { hold, ports } = this.watcher;
+		const { leftMs, until } = hold;
 		const held = leftMs > 0 ? until + ports.random() * 1000 : 0;
 		return Math.max(at, held, this.checksFrom);
 	}
@@ -275,29 +242,12 @@ export class Watch implements Probed {
 	private scheduledPause(): number {
 		const { ports, intervalMs } = this.watcher;
 		const jitter = 1 + 0.03 * ports.random();
-		if (this.crowded || !this.canProbe()) return this.plainPause(intervalMs * jitter);
+		if (this.isCrowded || !this.canProbe()) return intervalMs * jitter;
 		if (this.readiness === 'outputUrl') return STATUS_EVERY * intervalMs * jitter;
-		return this.failurePause(jitter);
-	}
-
-	/** Returns the time between two checks that detect failures. */
-	private failurePause(jitter: number): number {
 		const age = this.scheduledAt - this.since;
 		const first = FIRST_CHECKS_MS.find((ms) => ms > age);
 		if (first !== undefined) return first * jitter - age;
 		return Math.max(LATER_CHECKS_MS, age * LATER_CHECKS_OF_AGE);
-	}
-
-	/** Without probes, checks follow each other after the poll interval, except those that are unlikely to find an end. */
-	private plainPause(intervalMs: number): number {
-		const { prober } = this.watcher;
-		let pauseMs = intervalMs;
-		if (this.readiness !== 'auto') return pauseMs;
-		const mostMs = this.failurePause(1) - intervalMs;
-		while (pauseMs <= mostMs && prober.isUnlikely(this, this.scheduledAt + pauseMs)) {
-			pauseMs += intervalMs;
-		}
-		return pauseMs;
 	}
 
 	private planProbe(): void {

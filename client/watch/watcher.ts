@@ -1,22 +1,114 @@
-import type { GenerationError } from '../api/errors';
-import type { ProbeUrl } from '../ports';
+import { GenerationError } from '../api/errors';
+import { isFinal, type Generation } from '../api/generation';
+import type { ServiceClient } from '../api/client';
+import { pause, withRetries } from '../api/retry';
+import { withTimeout } from '../async';
+import { Hold } from '../api/hold';
+import type { Clock, Debug, ProbeUrl, Random } from '../ports';
 import type { Rest } from '../jobs/rest';
 import { Prober } from './prober';
-import { StatusRequests, type StatusPorts } from './status-requests';
 
-/** What the watches of one step share. */
+/** The last status check of a generation. */
+interface StatusCheck {
+	/** When it was sent. */
+	at: number;
+	/** Resolves to `null` if its deadline passed first. Rejects as the request does. */
+	response: Promise<Generation | null>;
+}
+
+/**
+ * What the watches of one step share: the prober, and the status requests. Except for confirming checks, those for a
+ * generation keep the poll interval.
+ */
 export class Watcher {
+	readonly prober: Prober;
+	/** The last check of each generation, by its id. */
+	private readonly last = new Map<string, StatusCheck>();
+	/** The generations as last seen, by their ids. */
+	private readonly seen = new Map<string, Generation>();
+	/** How many status requests were sent. */
+	sent = 0;
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly transientErrors = new Set<GenerationError>();
-	readonly requests: StatusRequests;
-	readonly prober: Prober;
+	/** Until when the service has asked the step to send no status requests. */
+	readonly hold: Hold;
 
 	constructor(
-		/** `rest`: set if the run may rest. */
-		readonly ports: StatusPorts & { probe: ProbeUrl; rest?: Rest },
+		readonly ports: {
+			service: ServiceClient;
+			probe: ProbeUrl;
+			clock: Clock;
+			random: Random;
+			halt: AbortSignal;
+			/** Set if the run may rest. */
+			rest?: Rest;
+			/** Until when no check may be sent, as the service has asked an earlier run. Default: 0. */
+			heldUntil?: number;
+			debug?: Debug;
+		},
 		readonly intervalMs: number,
 	) {
-		this.requests = new StatusRequests(ports, intervalMs);
 		this.prober = new Prober(ports, intervalMs);
+		this.hold = new Hold(ports.clock, ports.heldUntil);
 	}
+
+	known(id: string): Generation | null {
+		return this.seen.get(id) ?? null;
+	}
+
+	/**
+	 * Requests the status of a generation. A request within the poll interval is reused.
+	 *
+	 * @param deadline a response that takes longer becomes `null`
+	 * @param confirmFrom a response that is not final is reused only if its request was sent at this time or later
+	 */
+	fetch(id: string, deadline: number, confirmFrom = 0): StatusCheck {
+		const { clock, service, halt } = this.ports;
+		const now = clock.now();
+		const last = this.last.get(id);
+		const seen = this.known(id);
+		const since = seen && isFinal(seen) ? 0 : confirmFrom;
+		const isRecent = last && last.at >= since && now - last.at < this.intervalMs;
+		const reused = isRecent ? last : null;
+		const response = withTimeout(clock, deadline - now, halt, async (signal) => {
+			if (reused) return await reused.response;
+			this.sent++;
+			const generation = requireAbout(id, await service.status(id, signal));
+			this.seen.set(id, generation);
+			return generation;
+		});
+		const check = { at: reused?.at ?? now, response };
+		if (!reused) this.last.set(id, check);
+		return check;
+	}
+
+	/** Requests the status, for a fresh URL, as soon as the poll interval allows. Retries and throws as `withRetries`. */
+	async refetch(id: string): Promise<Generation> {
+		const { clock, halt } = this.ports;
+		const refetchOnce = async () => {
+			const { at } = this.last.get(id) ?? { at: -Infinity };
+			await pause(clock, at + this.intervalMs - clock.now(), halt);
+			// Another item with the same generation may have sent a request meanwhile.
+			return (await this.fetch(id, Infinity).response) as Generation;
+		};
+		return await withRetries(refetchOnce, { ...this.ports, signal: halt });
+	}
+}
+
+/**
+ * Throws GenerationError if the response is about another generation, such as from a wrong cache entry. A user may have
+ * typed the id in another form.
+ */
+function requireAbout(id: string, generation: Generation): Generation {
+	const [asked, answered] = [id, generation.item.id].map((each) =>
+		each.toLowerCase().replace(/[^a-z\d]/g, ''),
+	);
+	if (asked === answered) return generation;
+	throw new GenerationError({
+		title: 'The service returned another generation',
+		details: `The request was about ${id}, and the response about ${generation.item.id}`,
+		description: 'Check for a proxy that caches responses, and turn its cache off for the service.',
+		code: 'unreadable_answer',
+		retry: 'backoff',
+	});
 }

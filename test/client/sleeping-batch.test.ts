@@ -13,8 +13,8 @@ it.each([
 	[300, 0.9],
 	[120, 0.8],
 ])('generations of %d s keep %d of the slots busy', async (seconds, least) => {
-	const night = await videosAsleep({ items: 100, limit: 10, seconds, spread: 0.25 });
-	expect(night).toMatchObject({ made: 100, failed: 0 });
+	const night = await videosAsleep({ items: 200, limit: 10, seconds, spread: 0.25 });
+	expect(night).toMatchObject({ made: 200, failed: 0 });
 	expect(night.used).toBeGreaterThan(least);
 	if (seconds === 300) expect(night.held).toBeLessThan(0.15);
 });

@@ -17,7 +17,7 @@ describe('a company’s own CA that n8n does not know', () => {
 		const credential = { baseUrl: server.url };
 		const run = await stage.run('imageGeneration', {}, { items: prompts('a boat'), credential });
 		expect(run.error).toMatchObject({
-			message: 'The service cannot be reached: its certificate is from an unknown issuer',
+			message: 'The service cannot be reached: its certificate was not accepted',
 			description: expect.stringMatching(
 				/Nothing was charged for it\. .*NODE_EXTRA_CA_CERTS/,
 			) as string,
@@ -46,7 +46,7 @@ describe('a company’s own CA that n8n does not know', () => {
 		const parameters = { runOptions: { readiness: 'status' } };
 		const run = await stage.run('imageGeneration', parameters, { items: prompts('a boat') });
 		expect(run.error).toMatchObject({
-			message: 'The storage cannot be reached: its certificate is from an unknown issuer',
+			message: 'The storage cannot be reached: its certificate was not accepted',
 			description: expect.stringMatching(
 				/NODE_EXTRA_CA_CERTS.*Wait for Completion, at no charge/s,
 			) as string,

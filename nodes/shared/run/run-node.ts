@@ -3,7 +3,7 @@ import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 import { toResult } from '../../../client/async';
 import type { GenerationError } from '../../../client/api/errors';
 import type { Job } from '../../../client/jobs/job';
-import { created, errorOfJob, type Outcome } from '../../../client/jobs/outcome';
+import { errorOfJob, type Outcome } from '../../../client/jobs/outcome';
 import type { Journal } from '../../../client/orders/journal';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { uncertainCharge } from '../../../client/orders/order-errors';
@@ -179,7 +179,7 @@ export function unsentErrors(
 ): GenerationError[] {
 	const errors = Array.from({ length: MOST_OUTPUTS }, (_, outputIndex) => {
 		const { paid, unresolved } = journal.left({ itemIndex, outputIndex });
-		if (paid !== null) return errorOfJob(error, created(paid));
+		if (paid !== null) return errorOfJob(error, paid);
 		return unresolved && uncertainCharge(errorOfJob(error, null), unresolved);
 	}).filter((one) => one !== null);
 	return errors.length > 0 ? errors : [errorOfJob(error, null)];
@@ -193,7 +193,7 @@ function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan
 	const first = failures.findIndex((errors) => errors.some((error) => !isBeyondLimit(error)));
 	if (first < 0 || continuesOnError(step)) return;
 	const stopped = left.map(({ job }): Outcome<Output> => {
-		const paid = job.kind === 'create' ? created(journal.paidFor(job)) : { id: job.id };
+		const paid = job.kind === 'create' ? journal.paidFor(job) : { id: job.id };
 		return { kind: 'stopped', generation: paid };
 	});
 	const all = inOrder(failures, left, stopped);

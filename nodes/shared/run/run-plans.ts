@@ -121,7 +121,6 @@ export async function runPlans(
 				balance: tellsBalance ? async () => await glanceAtBalance(step) : undefined,
 				slots,
 				cancel,
-				createBy: step.callEndsAt,
 				debug: debugLog(step),
 				...shared,
 				journal: record ?? journal,

@@ -1,4 +1,4 @@
-import { atDeadline, onAbort } from '../../../client/async';
+import { onAbort } from '../../../client/async';
 import { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
 import { isFinalState } from '../../../client/api/states';
@@ -34,7 +34,8 @@ export async function withinCall<T>(
 	const ended = new AbortController();
 	const forget = onAbort(step.signal, () => call.abort(step.signal.reason));
 	const leftMs = Math.max(0, endsAt - wallClock.now());
-	atDeadline(wallClock, leftMs, ended.signal, () => call.abort(new CallOver()));
+	const over = wallClock.sleep(leftMs, ended.signal);
+	void over.then(() => ended.signal.aborted || call.abort(new CallOver()));
 	try {
 		return await run({ ...step, signal: call.signal, callEndsAt: endsAt });
 	} finally {

@@ -111,14 +111,17 @@ describe('a request that got no response', () => {
 			'its host name does not exist (api.example.com)',
 		],
 		[{ code: 'EHOSTUNREACH', syscall: 'connect', address: '' }, 'no route to its address'],
-		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate has expired'],
+		[{ code: 'CERT_HAS_EXPIRED' }, 'its certificate was not accepted'],
 		[
 			{ code: 'ETIMEDOUT', syscall: 'connect', message: 'connect ETIMEDOUT' },
 			'its address does not respond',
 		],
 		[{ code: 'ECONNRESET', syscall: 'connect' }, 'the connection closed while it was being made'],
 		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
-		[{ code: 'EPROTO', message: 'tlsv1 alert protocol version' }, 'it rejected the TLS version'],
+		[
+			{ code: 'EPROTO', message: 'tlsv1 alert protocol version' },
+			'it rejected the TLS version or the host name',
+		],
 	])('names the cause, and the host if it is known: %j', (fields, said) => {
 		for (const times of [0, 2]) {
 			const { message } = errorFromConnection(wrapped(failure(fields), times), true);

@@ -1,8 +1,10 @@
 import type { ServiceResponse } from '../../../client/ports';
-import { backoffDelay, decideRetry, type RetryDecision } from '../../../client/api/retry';
+import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { errorFromConnection } from '../../../client/api/connection';
 import { errorFromResponse, type GenerationError } from '../../../client/api/errors';
 import { networkError, noSlot, refusal } from '../../support/answers';
+
+type RetryDecision = ReturnType<typeof decideRetry>;
 
 const said = (status: number, code: string) => errorFromResponse(refusal(status, code), true);
 const foreign = (status: number, body: unknown = '<html>') =>
