@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { runNode } from '../shared/run/run-node';
 import { beginSleep } from '../shared/sleep/begin';
-import type { Sleeper } from '../shared/sleep/sleeper';
+import type { Sleeper } from '../shared/sleep/state';
 import { type Step, evaluatingOnce } from '../shared/step';
 import { waitFields } from './fields';
 import { planWait } from './request';

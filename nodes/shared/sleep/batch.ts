@@ -5,11 +5,11 @@ import { InvalidInputError } from '../form/checks';
 import type { Plan } from '../form/plan-items';
 import { keyOf } from '../record/record';
 import { runNode, unsentErrors, type Failures } from '../run/run-node';
+import type { Sleeper } from './state';
 import type { StepStart } from '../run/run-plans';
 import { type Step, evaluatingOnce } from '../step';
 import { beginSleep } from './begin';
 import { polledHint } from './can-sleep';
-import type { Sleeper } from './sleeper';
 
 /** A node type that creates generations. */
 export type CreatingNode = Pick<Sleeper, 'fields' | 'plan'>;

@@ -13,8 +13,7 @@ import { spentBy, type StepStart } from '../run/run-plans';
 import type { Step } from '../step';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { keepParameters } from './kept-step';
-import type { Sleeper } from './sleeper';
-import { messageItem, newState, type SleepState } from './state';
+import { messageItem, newState, type SleepState, type Sleeper } from './state';
 import { runWave } from './wave';
 import { guardWorkflow } from './workflows';
 

@@ -7,8 +7,7 @@ import { n8nStarted } from './crash-recovery';
 import { awaitedStep, unlessStopped } from './executions';
 import { failureItem, notAsleep } from './failure';
 import { fetchResults } from './fetch-results';
-import type { Sleeper } from './sleeper';
-import { isState, messageIn, messageItem } from './state';
+import { isState, messageIn, messageItem, type Sleeper } from './state';
 import type { Step } from '../step';
 
 /**

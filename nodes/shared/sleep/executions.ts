@@ -6,8 +6,7 @@ import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 import { failureItem, otherVersion, type Advice } from './failure';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
-import type { Sleeper } from './sleeper';
-import { isCurrent, isState, type SleepState } from './state';
+import { isCurrent, isState, type SleepState, type Sleeper } from './state';
 
 /** What the executions of a step that sleeps read of each other. */
 

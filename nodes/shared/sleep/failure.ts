@@ -6,8 +6,7 @@ import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
 import { addItemIndex, descriptionOf, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
-import type { Sleeper } from './sleeper';
-import { messageItem, type StepFailure } from './state';
+import { messageItem, type StepFailure, type Sleeper } from './state';
 import type { Step } from '../step';
 
 /** The errors of steps that sleep, and the failure of a step on its way from one helper execution to the next. */

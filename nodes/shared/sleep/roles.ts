@@ -3,9 +3,8 @@ import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 import { secretOf } from '../helper-workflow';
 import { deliver } from './deliver';
 import { notAsleep, otherVersion } from './failure';
-import type { Sleeper } from './sleeper';
-import { isState, roleOf, ROLE_PARAMETER, type Role } from './state';
-import { firstSleep } from './next-wave';
+import { isState, roleOf, ROLE_PARAMETER, type Role, type Sleeper } from './state';
+import { firstSleep } from './wave';
 import { supervise } from './supervise';
 import type { Step } from '../step';
 

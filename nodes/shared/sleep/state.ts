@@ -1,6 +1,7 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import type { Memory } from '../../../client/jobs/memory';
+import type { PlanItem } from '../form/plan-items';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
@@ -39,6 +40,19 @@ export const STORED_VERSION = 6;
 /** True if this release stored it, or one that stores the same. */
 export function isCurrent(stored: object | null | undefined): boolean {
 	return (stored as { v?: unknown } | null | undefined)?.v === STORED_VERSION;
+}
+
+/** A node whose step can sleep. */
+export interface Sleeper {
+	/** What its sleep is called in texts for the user. */
+	noun: 'sleeping batch' | 'suspended wait';
+	/** True if the node creates no generations, so that nothing can be charged. */
+	createsNothing: boolean;
+	/** Advice for a step that failed after a sleep: n8n does not run it again. */
+	howToGoOn: string;
+	fields: INodeProperties[];
+	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
+	plan: PlanItem;
 }
 
 /** What the executions of a step that sleeps must know of each other. */

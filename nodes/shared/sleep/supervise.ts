@@ -17,7 +17,6 @@ import {
 	otherVersion,
 	throwFailure,
 } from './failure';
-import type { Sleeper } from './sleeper';
 import {
 	asleep,
 	COLLECTIONS,
@@ -32,10 +31,11 @@ import {
 	takeIn,
 	type Role,
 	type SleepState,
+	type Sleeper,
 } from './state';
 import { stateOf, stepOf } from './executions';
 import { lastKnown } from './fetch-results';
-import { nextWave } from './next-wave';
+import { nextWave } from './wave';
 import { resultsWorkflow, wavesWorkflow, type HelperOf } from './workflows';
 import type { Step } from '../step';
 

@@ -1,11 +1,31 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { toResult } from '../../../client/async';
 import type { Memory } from '../../../client/jobs/memory';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError } from '../execution';
-import type { Plan } from '../form/plan-items';
+import { planItems, type Plan } from '../form/plan-items';
+import { wallClock } from '../http/clock';
 import { reportEnd } from '../output/report';
 import { traceStep } from '../output/trace';
 import { openRecord } from '../record/record';
-import { runPlans, type StepStart } from '../run/run-plans';
+import { runPlans, startOf, type StepStart } from '../run/run-plans';
+import { awaitedStep, unlessStopped } from './executions';
+import { notAsleep } from './failure';
+import {
+	asleep,
+	countDeath,
+	isCurrent,
+	isState,
+	messageIn,
+	messageItem,
+	nothing,
+	shortly,
+	STORED_VERSION,
+	takeIn,
+	type Sleeper,
+	type SleepState,
+} from './state';
 import type { Step } from '../step';
 
 /** What a wave leaves. */
@@ -46,5 +66,66 @@ export async function runWave(
 		memory: { ...(ran.memory ?? memory), unwritten: record?.unrecorded ?? [] },
 		wakeAt: isOver ? null : ran.wakeAt,
 		stats: ran.stats,
+	};
+}
+
+/**
+ * Lets an execution sleep before it does anything, so that the execution that waits for it is asleep before this one ends.
+ *
+ * @returns the input if the next node must report that it cannot be read
+ */
+export async function firstSleep(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
+	const input = helper.items;
+	const state = messageIn(input[0])?.state;
+	if (!isState(state)) throw notAsleep(helper, sleeper);
+	if (!isCurrent(state)) return [input];
+	await helper.n8n.putExecutionToWait(new Date(Math.max(state.wakeAt, shortly())));
+	return asleep();
+}
+
+/**
+ * Runs the next wave of a step, and lets the execution sleep until the one after it. If a wave fails, the next one tries
+ * again.
+ *
+ * @param state is changed
+ * @returns the output of the node
+ */
+export async function nextWave(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	const ended = await toResult(async () => await wave(helper, state, sleeper));
+	if (helper.signal.aborted) return [[messageItem({ stopped: true })]];
+	if (!ended.ok) countDeath(state, (ended.error as Error).message);
+	else if ('failure' in ended.value) return [[ended.value.failure]];
+	else takeIn(state, ended.value.report);
+	if (state.over) return nothing();
+	await helper.n8n.putExecutionToWait(new Date(state.wakeAt));
+	return asleep();
+}
+
+/** Does what is due. If the step was stopped, or is stopped meanwhile, the report says so. */
+async function wave(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<{ report: Partial<SleepState> } | { failure: INodeExecutionData }> {
+	const { step, failure } = await awaitedStep(helper, state, sleeper);
+	if (failure) return { failure };
+	if (step === null) return { report: { v: STORED_VERSION, over: true, stopped: true } };
+	const plans = await planItems(step, sleeper.plan);
+	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
+	const { result: left, stopped } = await unlessStopped(
+		step,
+		state,
+		sleeper,
+		async (awake) => await runWave(awake, planned, state.memory, await startOf(step)),
+	);
+	const { memory, wakeAt } = left;
+	const ends = stopped || helper.signal.aborted;
+	const over = ends || wakeAt === null;
+	return {
+		report: { v: STORED_VERSION, memory, over, stopped: ends, wakeAt: wakeAt ?? wallClock.now() },
 	};
 }

@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
-import { COLLECTIONS, ROLE_PARAMETER, type Role } from './state';
+import { COLLECTIONS, ROLE_PARAMETER, type Role, type Sleeper } from './state';
 
 /**
  * The helper workflows of a step that sleeps. The step starts the guard, and the guard the waves: one execution that
@@ -29,11 +29,8 @@ export interface HelperOf {
 	node: INode;
 	/** Name of the step. */
 	step: string;
-	noun: Noun;
+	noun: Sleeper['noun'];
 }
-
-/** What a step that sleeps is called in texts for the user. */
-export type Noun = 'sleeping batch' | 'suspended wait';
 
 /** Builds the workflow that starts the waves. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
