@@ -64,7 +64,7 @@ async function authenticate(
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions & { uri?: string },
 ): Promise<IHttpRequestOptions> {
-	const own = addressIn(baseUrl);
+	const own = serviceAddress(baseUrl);
 	const origin = originOf(options.url ?? options.uri, own);
 	if (origin !== new URL(own).origin) {
 		throw new Error(
@@ -86,14 +86,5 @@ function originOf(url: string | undefined, own: string): string {
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');
-	}
-}
-
-function addressIn(baseUrl: unknown): string {
-	try {
-		return serviceAddress(baseUrl);
-	} catch (error) {
-		// n8n shows an error's code, if it has one, instead of its message.
-		throw new Error((error as Error).message);
 	}
 }

@@ -59,19 +59,18 @@ describe('Include Other Input Fields', () => {
 		expect([json.sku, json.generation, binary]).toEqual([undefined, undefined, undefined]);
 	});
 
-	it.each([
-		['the name of the error', { generationField: 'error' }],
-		['the name of the error code', { generationField: 'error_code' }],
-		['a name that is undefined', { generationField: '={{ $json.mistyped }}' }],
-	])('rejects %s for the field of the generation, before anything is charged', async (_, field) => {
-		const parameters = { options: { includeOtherFields: true, ...field } };
-		const run = await stage.run('imageGeneration', parameters, { items: rows });
-		expect(run.error).toMatchObject({
-			message: expect.stringContaining('Put Generation in Field') as string,
-			context: { code: 'invalid_input' },
-		});
-		expect(stage.arrived).toBe(0);
-	});
+	it.each([['a name that is undefined', { generationField: '={{ $json.mistyped }}' }]])(
+		'rejects %s for the field of the generation, before anything is charged',
+		async (_, field) => {
+			const parameters = { options: { includeOtherFields: true, ...field } };
+			const run = await stage.run('imageGeneration', parameters, { items: rows });
+			expect(run.error).toMatchObject({
+				message: expect.stringContaining('Put Generation in Field') as string,
+				context: { code: 'invalid_input' },
+			});
+			expect(stage.arrived).toBe(0);
+		},
+	);
 });
 
 describe('failed and invalid items with Include Other Input Fields', () => {

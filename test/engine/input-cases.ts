@@ -78,7 +78,6 @@ export const checks: Check[] = [
 		as: ['A cat', '12', '0', 'a,b', '{{ $json.name }}', 'with [brackets]'],
 		bad: {
 			'Prompt is empty': ['', ' \n\t ', null, []],
-			'Prompt must be text or a number': [true, false],
 			'Prompt must be a single value': [
 				{},
 				{ text: 'A boat' },
@@ -176,7 +175,7 @@ export const checks: Check[] = [
 		node: image,
 		parameters: option('idempotencyKey'),
 		good: [''],
-		bad: { 'Idempotency Key': [{ id: 1 }, true] },
+		bad: { 'Idempotency Key': [{ id: 1 }] },
 	},
 	{
 		field: 'Put Output in Field',

@@ -64,7 +64,7 @@ const NOT_TEXT =
  * An object or an undefined value is rejected.
  */
 export function toPlainValue(field: string, value: unknown): unknown {
-	if (value === undefined) throw undefinedExpression(field);
+	if (value === undefined || Number.isNaN(value)) throw undefinedExpression(field);
 	if (Array.isArray(value)) return value.map((part) => toPlainValue(field, part));
 	if (typeof value === 'object' && value !== null) {
 		const { toJSON } = value as { toJSON?: unknown };
@@ -91,14 +91,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Requires non-empty text. A number becomes text; a boolean, NaN or Infinity is rejected. */
+/** Requires non-empty text. A number becomes text. */
 export function requiredText(field: string, value: unknown): string {
-	if (typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value))) {
-		throw new InvalidInputError(
-			`${field} must be text or a number, but the expression returned ${value}`,
-			`Check the expression in ${field}.`,
-		);
-	}
 	const text = String(toPlainValue(field, value ?? null) ?? '').trim();
 	if (text !== '') return text;
 	throw new InvalidInputError(

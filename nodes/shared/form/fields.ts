@@ -1,5 +1,5 @@
 import { additionalFields } from './additional-fields';
-import { InvalidInputError, integer, integerWithin, normalizedText, requiredText } from './checks';
+import { integer, integerWithin, normalizedText } from './checks';
 import type { Field } from './form';
 import { urlList } from './urls';
 
@@ -153,15 +153,6 @@ export const GENERATION_FIELD = 'generation';
 /** The fields beside the generation that say why it failed. */
 export const OF_FAILURES = ['error', 'error_code'];
 
-function generationField(label: string, value: unknown): string {
-	const field = requiredText(label, value);
-	if (!OF_FAILURES.includes(field)) return field;
-	throw new InvalidInputError(
-		`${label} cannot be "${field}"`,
-		'A failed item has its error in this field. Use another name, such as generation.',
-	);
-}
-
 /** Returns the input item, with the generation in one of its fields. */
 export const includeOptions: Field[] = [
 	{
@@ -182,7 +173,6 @@ export const includeOptions: Field[] = [
 		description:
 			'With Include Other Input Fields, the output’s ID, status and URL are together in this field, which replaces one of the same name',
 		displayOptions: { hide: notAsTool },
-		check: generationField,
 	},
 ];
 

@@ -73,36 +73,15 @@ export async function signedFile(
  * or ends.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
-	const { id } = binary;
+	const { id, data, fileName, mimeType } = binary;
 	if (id && lastingId(step, binary) === id) return binary;
-	const kept = await toResult(
-		async () => await (id ? copyOf(step, id, binary) : put(step, binary)),
-	);
+	const { helpers } = step.n8n;
+	const kept = await toResult(async () => {
+		const content = id ? await helpers.getBinaryStream(id) : Buffer.from(data, 'base64');
+		return await helpers.prepareBinaryData(content, fileName, mimeType);
+	});
 	if (!kept.ok) throw unreadable(label, kept.error);
 	if (id) return kept.value;
-	const known = { fileName: binary.fileName, [CONTENT_DIGEST]: digest(binary.data) };
-	if (kept.value.id) Object.assign(binary, kept.value, known);
+	if (kept.value.id) Object.assign(binary, kept.value, { [CONTENT_DIGEST]: digest(data) });
 	return binary;
-}
-
-/** Stores what an item holds, or a copy of another file. */
-async function put(
-	{ n8n: { helpers } }: Step,
-	{ data, fileName, mimeType }: IBinaryData,
-	id?: string,
-): Promise<IBinaryData> {
-	const content =
-		id === undefined ? Buffer.from(data, 'base64') : await helpers.getBinaryStream(id);
-	return await helpers.prepareBinaryData(content, fileName, mimeType);
-}
-
-/** The copies of a step, by the id of the file: many items may have the same one. */
-const copies = new WeakMap<object, Map<string, Promise<IBinaryData>>>();
-
-async function copyOf(step: Step, id: string, binary: IBinaryData): Promise<IBinaryData> {
-	const ofStep = copies.get(step.n8n) ?? new Map<string, Promise<IBinaryData>>();
-	copies.set(step.n8n, ofStep);
-	const copy = ofStep.get(id) ?? put(step, binary, id);
-	ofStep.set(id, copy);
-	return await copy;
 }

@@ -29,9 +29,6 @@ import type { Step } from '../step';
 /** Number of retries of any error. While the error is transient and the time is not over, there are more. */
 const MAX_RETRIES = 4;
 
-/** Default of `patienceMs`, in milliseconds. */
-const LONGEST_WAIT_MS = 600_000;
-
 /** Milliseconds with almost no data after which a download counts as stalled. Its total time has no limit. */
 const IDLE_TIMEOUT_MS = 60_000;
 
@@ -47,7 +44,7 @@ export interface DownloadRequest {
 	/** The sizes of files that are known from probes. */
 	sizes?: FileSizes;
 	/** How long transient errors are retried from the first try on, in milliseconds: the timeout of the item. */
-	patienceMs?: number;
+	patienceMs: number;
 	/** Limits concurrency for one try. Other downloads run between two tries. */
 	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
@@ -62,8 +59,8 @@ export async function download(
 	step: Step,
 	request: DownloadRequest,
 ): Promise<{ binary: IBinaryData; generation: Generation }> {
-	const { signal, limited = async (tryOnce) => await tryOnce() } = request;
-	const { hold = new Hold(wallClock), patienceMs = LONGEST_WAIT_MS } = request;
+	const { signal, patienceMs, hold = new Hold(wallClock) } = request;
+	const { limited = async (tryOnce) => await tryOnce() } = request;
 	let { generation } = request;
 	// A download that waits for its turn has not begun.
 	let until: number | null = null;

@@ -1,4 +1,3 @@
-import type { CreateRequest } from '../../../client/api/client';
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
@@ -40,12 +39,7 @@ export async function fetchOutput(
 
 /** The prompt that a generation was created from. The item may have another one by now. */
 function promptOf({ job, prompt }: Plan, record: TableJournal | null): string | null {
-	const isNew = job.kind === 'create';
-	const inRow = isNew && record?.promptOf(job);
-	const asked = isNew ? promptIn(job.draft) : prompt;
-	return inRow || (typeof asked === 'string' ? asked : null);
-}
-
-function promptIn({ body }: CreateRequest): unknown {
-	return (body as { prompt?: unknown }).prompt;
+	if (job.kind === 'create') ({ prompt } = job.draft.body as { prompt?: unknown });
+	const inRow = job.kind === 'create' && record?.promptOf(job);
+	return inRow || (typeof prompt === 'string' ? prompt : null);
 }

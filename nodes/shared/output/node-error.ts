@@ -100,7 +100,6 @@ export function nodeError(
 	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
-	shown.stack = withMessage(shown);
 	Object.assign(shown.context, details);
 	addItemIndex(shown, itemIndex, (step.items?.length ?? 1) > 1);
 	causes.set(shown, error);
@@ -127,12 +126,6 @@ export function addItemIndex(
 	const configurable = { configurable: true, writable: true };
 	const property = { ...configurable, value: itemIndex, enumerable: !isOneOfSeveral };
 	Object.defineProperty(context, 'itemIndex', property);
-}
-
-/** The stack with the final message. n8n logs the stack, which was captured before the message was set. */
-function withMessage({ name, message, stack = '' }: Error): string {
-	const frames = stack.indexOf('\n    at ');
-	return `${name}: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
 }
 
 const MOST_NAMED = 10;

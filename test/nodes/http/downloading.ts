@@ -60,7 +60,8 @@ export async function downloading({
 	});
 	const { signal } = new AbortController();
 	const refresh = async () => generation;
-	return await download(step, { generation, fileName: 'a', refresh, signal, ...given });
+	const usual = { generation, fileName: 'a', refresh, signal, patienceMs: 600_000 };
+	return await download(step, { ...usual, ...given });
 }
 
 /** Lets pauses pass at once, by a clock that advances with them. Returns the pauses in milliseconds. */
