@@ -164,8 +164,6 @@ describe('a workflow of another author', () => {
 			null,
 			[],
 			'x',
-			{ ...state, wakeAt: 1e300 },
-			{ ...state, wakeAt: null },
 			{ ...state, batch: {} },
 			{ ...state, batch: undefined },
 			{ ...state, step: '__proto__', run: '0' },
