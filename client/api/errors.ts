@@ -35,11 +35,9 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 export class GenerationError extends Error {
 	/** More about what happened. The sentence about the charge follows it. */
 	readonly details: string = '';
-	/** What the user can do next. */
 	readonly description!: string;
 	/** The service's code (spec 7), or one of our own. */
 	readonly code!: string;
-	/** The service's message, if there was one. */
 	readonly serviceMessage: string | null = null;
 	/** HTTP status; `null` if there was no response. */
 	readonly status: number | null = null;

@@ -63,7 +63,7 @@ export interface CreateJob extends JobBasics, OutputRef {
 	/** Models to try in order, if the model of the request creates nothing. Default: none. */
 	fallbackModels?: string[];
 	/** How many generations failed, and how many fallback models were used. Set while the job runs. */
-	tried?: { failed: number; fallbacks: number };
+	tried?: { failed: number; fallbacks: number; lastFailure?: GenerationError };
 }
 
 /** Waits for an existing generation or checks it once. Charges nothing. */
@@ -95,6 +95,7 @@ export function decideNextTry(
 	const tried = (job.tried ??= { failed: 0, fallbacks: 0 });
 	if (charge === 'refunded') {
 		tried.failed++;
+		tried.lastFailure = error;
 		if (!isRefusal && tried.failed <= retriesOnFailure) return 'same model';
 	}
 	const mayHelp = isRefusal || MODEL_ERRORS.has(code);
@@ -105,15 +106,20 @@ export function decideNextTry(
 }
 
 /** Adds to the last error of an output what was tried before it. */
-export function explainTries({ fallbackModels = [], tried }: CreateJob, error: unknown): unknown {
-	if (!tried || !(error instanceof GenerationError)) return error;
-	const { failed } = tried;
+export function explainTries({ fallbackModels = [], tried }: CreateJob, thrown: unknown): unknown {
+	if (!tried || !(thrown instanceof GenerationError)) return thrown;
+	const { failed, lastFailure } = tried;
+	// If it was not tried again, the last failure is the error of the output.
+	const error = thrown.skipped && lastFailure ? lastFailure : thrown;
+	const notAgain = error !== thrown && `It was not created again: ${thrown.message}`;
 	const models = fallbackModels.slice(0, tried.fallbacks);
-	if (models.length === 0 && failed <= (error.charge === 'refunded' ? 1 : 0)) return error;
+	const isFirst = failed <= (error.charge === 'refunded' ? 1 : 0);
+	if (models.length === 0 && isFirst && !notAgain) return error;
 	const failures = failed === 1 ? '1 generation' : `${failed} generations`;
 	const description = sentences(
 		failed > 0 && `${failures} of this item failed and ${failed === 1 ? 'was' : 'were'} refunded`,
 		models.length > 0 && `Fallback models that were tried: ${models.join(', ')}`,
+		notAgain,
 		error.description,
 	);
 	return error.with({ description });

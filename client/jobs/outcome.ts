@@ -73,7 +73,6 @@ function endedGeneration(generation: Generation): GenerationError {
 	});
 }
 
-/** Builds the error for a completed generation whose status has no output URL, although it was checked again. */
 function withoutOutput(generation: Generation): GenerationError {
 	return new GenerationError({
 		...withReason('The generation is completed, but the service returned no output', generation),
@@ -123,7 +122,6 @@ export function sentTooLate(timeoutMs: number, lastError: GenerationError | null
 	});
 }
 
-/** Builds the error for a generation that is known to be completed, but whose output URL could not be requested. */
 function unfetchedGeneration(
 	generation: KnownGeneration,
 	lastError: GenerationError | null,

@@ -2,7 +2,6 @@ import { backoffDelay } from '../api/retry';
 import type { Clock, Random } from '../ports';
 import type { Memory } from './memory';
 
-/** How often the decision is made. */
 const DECIDE_EVERY_MS = 500;
 /** What is due within this time is due soon. n8n looks for executions to wake once a minute: a short sleep would end late. */
 const SOON_MS = 40_000;

@@ -12,14 +12,13 @@ import {
 	hasId,
 	isLive,
 	newRow,
-	rowsInForce,
+	rowInForce,
 	sameState,
 	SENT,
 	UNCERTAIN,
 	type Change,
 	type RequestFields,
 	type TableCall,
-	type Where,
 } from './table';
 
 /** A writer is treated as dead when its row has not changed for this long: longer than a claim and its request take. */
@@ -109,7 +108,7 @@ export class KeyRow {
 	observe(answer: Answer): void {
 		const rows = this.rowsIn(answer);
 		if (this.held || this.arriving) return;
-		this.row = rowsInForce(rows).get(this.key) ?? null;
+		this.row = rowInForce(rows);
 		if (this.row) this.measure(this.row, answer.readAt);
 	}
 
@@ -129,17 +128,16 @@ export class KeyRow {
 	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
 	 * another execution is sending its request, waits for the result.
 	 *
-	 * @param job its `onUncertainCharge` decides whether the request of a killed wave of this batch is uncertain at once. One
-	 * that is sent again waits, because that wave may still be sending
 	 * @param mayDefer true if `claim` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async find(
-		{ timeoutMs, onUncertainCharge }: Pick<CreateJob, 'timeoutMs' | 'onUncertainCharge'>,
+		{ timeoutMs, onUncertainCharge }: CreateJob,
 		signal: AbortSignal,
 		mayDefer: boolean,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
+		// The request of a killed wave is uncertain at once, unless it is sent again: that wave may still be sending.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -157,7 +155,7 @@ export class KeyRow {
 
 	/** Marks a row whose writer is dead, so that other executions need not wait as well. */
 	private abandoned(row: Row): Row {
-		if (row.status !== UNCERTAIN) this.change(asSeen(row), { status: UNCERTAIN });
+		if (row.status !== UNCERTAIN) this.change({ where: asSeen(row), set: { status: UNCERTAIN } });
 		return (this.row = { ...row, status: UNCERTAIN });
 	}
 
@@ -199,12 +197,12 @@ export class KeyRow {
 		if (!held) return;
 		this.held = null;
 		const set = mayBeCharged ? { status: UNCERTAIN } : null;
-		this.change(claimOf(held), set);
+		this.change({ where: claimOf(held), set });
 		this.row = set && ({ ...held.row, ...set } as Row);
 	}
 
-	private change(where: Where, set: Change['set']): void {
-		const changes = [{ where, set, final: true }];
+	private change(change: Change): void {
+		const changes = [{ ...change, final: true }];
 		void this.table.keep(async () => await this.table.run({ changes }));
 	}
 
@@ -249,7 +247,6 @@ export class KeyRow {
 		} else if (row) this.row = { ...row, status };
 	}
 
-	/** Returns all rows of the key. */
 	private rowsIn({ rows }: Answer): Row[] {
 		const seen = rows
 			.filter((row) => row.key === this.key)
@@ -263,13 +260,10 @@ export class KeyRow {
 	private async contend(held: Held, part: Partial<TableCall>): Promise<Held | null> {
 		const { wasUnresolved } = held;
 		for (let [round, write] = [0, part]; ; round++) {
-			const { row } = this;
 			const call = { ...write, keys: [this.key] };
 			const called = await toResult(async () => await this.table.require(call));
 			if (!called.ok) {
 				this.release(wasUnresolved);
-				// It names the execution that may have been charged.
-				if (row) this.row = row;
 				throw called.error;
 			}
 			const seen = this.rowsIn(called.value);
@@ -301,6 +295,6 @@ export class KeyRow {
 }
 
 /** Matches the row of a claim, unless a user has entered an id into it. */
-function claimOf({ row }: Held): Where {
+function claimOf({ row }: Held) {
 	return all(['writer', row.writer], ['generation_id', '']);
 }

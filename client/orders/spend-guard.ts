@@ -1,10 +1,10 @@
-import { balanceBelow, type ServiceClient } from '../api/client';
+import type { ServiceClient } from '../api/client';
 import { GenerationError } from '../api/errors';
 import { raceAbort, toResult } from '../async';
 import { NOTHING_SPENT, type Spent } from '../jobs/memory';
 import type { StepGate } from './slot-pool';
 import type { Clock } from '../ports';
-import { amount, sentences } from '../text';
+import { amount } from '../text';
 
 /** What a step may spend. `null` and missing values set no limit. */
 export interface SpendLimits {
@@ -218,13 +218,10 @@ export class SpendGuard {
 				TO_CREATE_THE_REST,
 			);
 		}
-		const below = balanceBelow(this.balance, minimum ?? 0, 'Stop Below Balance');
-		const advice = sentences(below.description, TO_CREATE_THE_REST);
-		if (this.balance < (minimum ?? 0)) return below.with({ description: advice, skipped: true });
 		return beyondLimit(
 			`${amount(this.balance)} credits are left, your minimum is ${amount(minimum ?? 0)}${next}`,
-			below.code,
-			advice,
+			'balance_below_minimum',
+			`Top up the account, or lower Stop Below Balance. ${TO_CREATE_THE_REST}`,
 		);
 	}
 }

@@ -32,28 +32,7 @@ interface Sending {
 	claim: Claim | null;
 	/** True if the spending limit has a place for it. */
 	isAdmitted: boolean;
-	/** Of its last request. */
 	lastError: GenerationError | null;
-}
-
-interface SubmissionPorts {
-	service: ServiceClient;
-	journal: Journal;
-	clock: Clock;
-	random: Random;
-	/** Aborts when the step ends. No creating request is sent afterwards. */
-	halt: AbortSignal;
-	guard: SpendGuard;
-	slots: SlotPool;
-	/** Start of the step, in milliseconds since the Unix epoch. */
-	startedAt: number;
-	/** Set if the run may rest. */
-	rest?: Rest;
-	/** Set if nothing is created. */
-	neverCreated?: GenerationError;
-	/** Until when nothing may be sent, as the service has asked an earlier run. Default: 0. */
-	heldUntil?: number;
-	debug?: Debug;
 }
 
 /**
@@ -82,7 +61,27 @@ export class Submission {
 	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
-	constructor(private readonly ports: SubmissionPorts) {
+	constructor(
+		private readonly ports: {
+			service: ServiceClient;
+			journal: Journal;
+			clock: Clock;
+			random: Random;
+			/** Aborts when the step ends. No creating request is sent afterwards. */
+			halt: AbortSignal;
+			guard: SpendGuard;
+			slots: SlotPool;
+			/** Start of the step. */
+			startedAt: number;
+			/** Set if the run may rest. */
+			rest?: Rest;
+			/** Set if nothing is created. */
+			neverCreated?: GenerationError;
+			/** Until when nothing may be sent, as the service has asked an earlier run. Default: 0. */
+			heldUntil?: number;
+			debug?: Debug;
+		},
+	) {
 		this.gate = new StepGate(ports.halt);
 		this.hold = new Hold(ports.clock, ports.heldUntil);
 	}
@@ -180,35 +179,28 @@ export class Submission {
 			sending.claim = await journal.claim(order);
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
-			if (sending.claim === null) return null;
 			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
-			// The service has asked to wait in the meantime.
-			if (hold.leftMs > 0) {
-				sending.claim.free();
-				return null;
-			}
+			if (sending.claim === null || hold.leftMs > 0) return null;
 			hasLeft = true;
 			return await service.create(request, sending.claim.header);
 		});
+		const mayBeCharged = sent.ok ? sent.value !== null : !isUncharged(sent.error);
+		guard.end(mayBeCharged);
+		if (sent.ok || mayBeCharged) this.settle(sending, mayBeCharged);
+		if (sent.ok && sent.value) this.store(sending, sent.value);
+		else if (mayBeCharged) sending.claim?.lost();
+		else sending.claim?.free();
+		sending.claim = null;
 		if (sent.ok) {
-			const made = sent.value;
-			guard.end(made !== null);
-			this.settle(sending, made !== null);
-			permit(made === null ? 'unused' : 'granted');
-			if (made !== null) this.store(sending, made);
-			return made;
+			permit(sent.value ? 'granted' : 'unused');
+			return sent.value;
 		}
 		const { error } = sent;
-		guard.end(!isUncharged(error));
-		if (!isUncharged(error)) this.settle(sending, true);
 		const refusal = error instanceof GenerationError ? error : null;
 		// The hint of a full account is for items without a slot.
 		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');
-		if (isUncharged(error)) sending.claim?.free();
-		else sending.claim?.lost();
-		sending.claim = null;
 		throw error;
 	}
 
@@ -301,9 +293,8 @@ export class Submission {
 
 	/** True if the order may be sent although an earlier request may have been charged. */
 	private mayResend(order: Order): boolean {
-		const { onUncertainCharge } = order.job;
-		if (this.ports.neverCreated) return false;
-		return onUncertainCharge === 'resubmit' && this.lostOf(order) <= MAX_RESUBMISSIONS;
+		const isAllowed = order.job.onUncertainCharge === 'resubmit' && !this.ports.neverCreated;
+		return isAllowed && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */

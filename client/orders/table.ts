@@ -92,12 +92,11 @@ export function newRow(
 	return { ...empty, ...step, key };
 }
 
-/** Returns the row that counts for each key: the oldest one with an id, else the oldest. */
-export function rowsInForce(rows: Row[]): Map<string, Row> {
+/** Returns the row of a key that counts: the oldest one with an id, else the oldest; `null` if all have failed. */
+export function rowInForce(rows: Row[]): Row | null {
 	const rank = (row: Row) => Number(hasId(row));
-	const live = rows.filter(isLive).sort((a, b) => rank(a) - rank(b) || b.id - a.id);
-	// Of several entries with one key, a map keeps the last.
-	return new Map(live.map((row) => [row.key, row]));
+	const live = rows.filter(isLive).sort((a, b) => rank(b) - rank(a) || a.id - b.id);
+	return live[0] ?? null;
 }
 
 /** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */

@@ -32,7 +32,6 @@ const AFTER_SLEEP_MS = 100_000;
 /** What all jobs of a step share. */
 export interface SharedByJobs {
 	clock: Clock;
-	/** When the step began. */
 	startedAt: number;
 	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
@@ -101,7 +100,6 @@ export class JobRun {
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
 
-	/** True if the step has rested. */
 	private get hasSlept(): boolean {
 		return (this.shared.memory?.restedAt ?? 0) > 0;
 	}
@@ -178,7 +176,6 @@ export class JobRun {
 		return { ...unseen(id), item: { ...item, timed_out: true } };
 	}
 
-	/** Adds advice about the row to an error. */
 	explain(error: unknown): unknown {
 		const { job, shared } = this;
 		return job.kind === 'collect' ? error : shared.journal.explain(this.orderOf(job), error);
@@ -283,7 +280,6 @@ export class JobRun {
 		return (this.order ??= this.shared.journal.order(job));
 	}
 
-	/** Stores the last known state of an order's generation. */
 	private commit(): void {
 		if (this.order !== null && this.watch?.generation) {
 			this.shared.journal.commit(this.order, this.watch.generation);

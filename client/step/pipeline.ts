@@ -47,7 +47,6 @@ export interface PipelinePorts<T> {
 }
 
 export interface PipelineSettings extends SpendLimits {
-	/** Maximum number of jobs running at the same time. */
 	maxConcurrent: number;
 	/**
 	 * True: the first error ends the step, except that of an item beyond the limit. Requests in flight still return their
@@ -58,11 +57,9 @@ export interface PipelineSettings extends SpendLimits {
 	pollIntervalMs: number;
 }
 
-/** Counters for the step's summary. */
 export type PipelineStats = Submission['stats'] & {
 	/** Includes `spentBefore`. */
 	spent: Spent;
-	/** Number of status requests that were sent. */
 	statusRequests: number;
 	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
@@ -101,9 +98,7 @@ class Pipeline<T> {
 	private readonly guard: SpendGuard;
 	private readonly shared: SharedByJobs;
 	private readonly rest?: Rest;
-	/** The jobs that no worker has taken yet, in order. */
 	private readonly waiting: JobRun[];
-	/** Number of jobs that workers run. */
 	private active = 0;
 	/** Since when the step waits for the generations that have not ended, by their ids. */
 	private readonly waits: Memory['waits'];
@@ -178,7 +173,6 @@ class Pipeline<T> {
 		};
 	}
 
-	/** What the next run should know. */
 	private remembered(): Memory | null {
 		const { memory } = this.ports;
 		if (!memory) return null;
@@ -209,7 +203,6 @@ class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
-	/** Runs one job after the other. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
 			const run = this.waiting.shift();

@@ -10,7 +10,6 @@ export class Durations {
 	/** Each one ended at an age between these two. */
 	private readonly known: Array<{ from: number; to: number }> = [];
 
-	/** True if a generation of the model has ended. */
 	get areKnown(): boolean {
 		return this.known.length > 0;
 	}
@@ -27,7 +26,6 @@ export class Durations {
 		return running > 0 ? (this.ended(to) - this.ended(from)) / running : 1;
 	}
 
-	/** Returns the probability that a generation has ended at this age. */
 	private ended(age: number): number {
 		const prior = age / (age + PRIOR_SCALE_MS);
 		let sum = PRIOR_WEIGHT * prior;

@@ -16,11 +16,9 @@ const LIKELY = 0.6;
 
 /** A generation whose output is probed. Times are in milliseconds since the Unix epoch. */
 export interface Probed {
-	/** When its wait began. */
 	readonly since: number;
 	/** Its model, if the step created it, so that its age is known. */
 	readonly model: string | null;
-	/** When it was last found running. */
 	readonly seenAt: number;
 }
 
@@ -66,7 +64,6 @@ export class Prober {
 		return this.durationsOf(probed).areKnown && this.chance(probed, at) >= LIKELY;
 	}
 
-	/** Records that a generation ended after it was last found running, and before `foundAt`. */
 	ended(probed: Probed, foundAt: number): void {
 		const { since, seenAt } = probed;
 		if (probed.model !== null) this.durationsOf(probed).add(seenAt - since, foundAt - since);
@@ -104,7 +101,6 @@ export class Prober {
 		return !isLate;
 	}
 
-	/** Gives one turn after the other, while generations wait for one. */
 	private async serve(): Promise<void> {
 		if (this.isServing) return;
 		this.isServing = true;

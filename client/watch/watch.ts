@@ -26,9 +26,7 @@ const LAST_CHECK_MS = 1_000;
 export class Watch implements Probed {
 	since: number;
 	readonly model: string | null;
-	/** When the generation was last found running. */
 	seenAt: number;
-	/** When a probe found the file. */
 	private foundAt: number | null = null;
 	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
 	private earliestAt: number;

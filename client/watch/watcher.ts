@@ -8,7 +8,6 @@ import type { Clock, Debug, ProbeUrl, Random } from '../ports';
 import type { Rest } from '../jobs/rest';
 import { Prober } from './prober';
 
-/** The last status check of a generation. */
 interface StatusCheck {
 	/** When it was sent. */
 	at: number;
@@ -26,7 +25,6 @@ export class Watcher {
 	private readonly last = new Map<string, StatusCheck>();
 	/** The generations as last seen, by their ids. */
 	private readonly seen = new Map<string, Generation>();
-	/** How many status requests were sent. */
 	sent = 0;
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly transientErrors = new Set<GenerationError>();

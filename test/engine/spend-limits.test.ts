@@ -97,7 +97,7 @@ describe('Stop Below Balance', () => {
 		});
 		expect(codes(run.output('Step'))).toEqual(['balance_below_minimum', 'balance_below_minimum']);
 		expect(run.output('Step')[0].json.error).toMatch(
-			/^99 credits left, below your minimum of 100\. /,
+			/^99 credits are left, your minimum is 100\. /,
 		);
 		expect(created()).toBe(0);
 		expect(balanceReads()).toBe(1);

@@ -177,7 +177,7 @@ it.each([
 		{ minimumBalance: BALANCE - 100 },
 		/^98,722 credits are left, your minimum is 98,702, and the next .* up to 40$/,
 	],
-	[{ minimumBalance: BALANCE + 1 }, /^98,802 credits left, below your minimum of 98,803$/],
+	[{ minimumBalance: BALANCE + 1 }, /^98,802 credits are left, your minimum is 98,803$/],
 ])('the error says what is left, and what the next one may cost: %j', async (limits, message) => {
 	const { outcomes } = await spending(limits).run(batch(3));
 	expect(errorIn(outcomes[2]).message).toMatch(message);

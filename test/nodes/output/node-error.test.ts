@@ -130,7 +130,7 @@ describe('the error of a step that stops', () => {
 		const error = stepError(step, failed, 1, outcomes, kept);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
-			{ id: 'b', status: null },
+			{ id: 'b', status: 'pending' },
 		]);
 		expect(error.description).toContain(
 			'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again.',
