@@ -1,4 +1,4 @@
-import { optionsField } from '../shared/form/fields';
+import { collectionField } from '../shared/form/fields';
 import type { Field } from '../shared/form/form';
 
 export const creditsFields: Field[] = [
@@ -23,7 +23,7 @@ export const creditsFields: Field[] = [
 		],
 		default: 'getBalance',
 	},
-	optionsField([
+	collectionField('options', 'Option', [
 		{
 			displayName: 'Minimum Balance',
 			name: 'minimumBalance',

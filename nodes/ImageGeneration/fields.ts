@@ -7,17 +7,12 @@ import {
 	modelDefault,
 	modelField,
 	numberOfOutputsField,
-	optionsField,
+	collectionField,
 	promptField,
 } from '../shared/form/fields';
 import type { Field } from '../shared/form/form';
 import { referenceInputsField } from '../shared/form/reference-inputs';
-import {
-	batchRoleField,
-	creatingRunOptions,
-	runOptionsField,
-	suspendNotice,
-} from '../shared/form/run-options';
+import { batchRoleField, creatingRunOptions, suspendNotice } from '../shared/form/run-options';
 import { fetchableUrl } from '../shared/form/urls';
 
 export const AS_TOOL =
@@ -65,7 +60,7 @@ export const imageFields: Field[] = [
 	},
 	referenceInputsField,
 	...deliveryFields,
-	optionsField([
+	collectionField('options', 'Option', [
 		{
 			displayName: 'Kind of Edit',
 			name: 'editMode',
@@ -90,7 +85,7 @@ export const imageFields: Field[] = [
 		},
 		...creatingOptions('parameters.'),
 	]),
-	runOptionsField(creatingRunOptions(IMAGE_TIMEOUT)),
+	collectionField('runOptions', 'Run Option', creatingRunOptions(IMAGE_TIMEOUT)),
 	suspendNotice,
 	batchRoleField,
 ];

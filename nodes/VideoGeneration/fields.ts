@@ -8,16 +8,11 @@ import {
 	modelField,
 	notAsTool,
 	numberOfOutputsField,
-	optionsField,
+	collectionField,
 	promptField,
 } from '../shared/form/fields';
 import type { Field } from '../shared/form/form';
-import {
-	batchRoleField,
-	creatingRunOptions,
-	runOptionsField,
-	suspendNotice,
-} from '../shared/form/run-options';
+import { batchRoleField, creatingRunOptions, suspendNotice } from '../shared/form/run-options';
 import { webUrl } from '../shared/form/urls';
 
 export const AS_TOOL =
@@ -95,7 +90,7 @@ export const videoFields: Field[] = [
 		displayOptions: { show: { imageSource: ['binary'] } },
 	},
 	...deliveryFields,
-	optionsField([
+	collectionField('options', 'Option', [
 		{
 			displayName: 'Frames per Second',
 			name: 'fps',
@@ -112,7 +107,7 @@ export const videoFields: Field[] = [
 		),
 		...creatingOptions(),
 	]),
-	runOptionsField(creatingRunOptions(VIDEO_TIMEOUT)),
+	collectionField('runOptions', 'Run Option', creatingRunOptions(VIDEO_TIMEOUT)),
 	suspendNotice,
 	batchRoleField,
 ];

@@ -5,10 +5,10 @@ import {
 	fileOptions,
 	includeOptions,
 	notAsTool,
-	optionsField,
+	collectionField,
 } from '../shared/form/fields';
 import type { Field } from '../shared/form/form';
-import { batchRoleField, runOptionsField, waitingRunOptions } from '../shared/form/run-options';
+import { batchRoleField, waitingRunOptions } from '../shared/form/run-options';
 
 export const AS_TOOL =
 	'Get a generation that was already created, by its ID: its status and, once it is ready, the URL of its output, which is valid for one hour. At no charge. If timed_out is true, it is still running: call this again.';
@@ -78,11 +78,11 @@ export const waitFields: Field[] = [
 	suspendNotice,
 	downloadField(),
 	{
-		...optionsField([...fileOptions('model'), ...includeOptions]),
+		...collectionField('options', 'Option', [...fileOptions('model'), ...includeOptions]),
 		// As a tool, the node has none of them.
 		displayOptions: { hide: notAsTool },
 	},
-	runOptionsField(waitingRunOptions(WAIT_TIMEOUT)),
+	collectionField('runOptions', 'Run Option', waitingRunOptions(WAIT_TIMEOUT)),
 	batchRoleField,
 ];
 

@@ -20,7 +20,7 @@ export class InvalidInputError extends GenerationError {
 }
 
 /** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
-const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
+export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
 /** The error for an expression that is undefined: its path is mistyped, or the item lacks the field. */
 export function undefinedExpression(field: string, required = false): InvalidInputError {
@@ -184,11 +184,6 @@ export function dataUri(field: string, value: unknown): string {
 	return uri;
 }
 
-/** True if a file of this size cannot be sent inline (spec 8). */
-export function isTooLargeInline(bytes: number): boolean {
-	return bytes > MAX_INLINE_BYTES;
-}
-
 /** Checks the decoded size of an inline input. */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes === 0) {
@@ -197,7 +192,7 @@ export function inlineSize(field: string, bytes: number): void {
 			'Check the node that creates the file.',
 		);
 	}
-	if (!isTooLargeInline(bytes)) return;
+	if (bytes <= MAX_INLINE_BYTES) return;
 	// Rounded up, so that one byte too many does not read as the allowed size.
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(

@@ -245,11 +245,6 @@ export function creatingOptions(within = ''): Field[] {
 	];
 }
 
-/** The collection `options`. */
-export function optionsField(options: Field[]): Field {
-	return collectionField('options', 'Option', options);
-}
-
 /** A collection of options, sorted by display name, as n8n's linter requires. */
 export function collectionField(name: string, one: string, options: Field[]): Field {
 	return {

@@ -1,6 +1,6 @@
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
-import { InvalidInputError, dataUri, inlineSize, isTooLargeInline } from './checks';
+import { InvalidInputError, dataUri, inlineSize, MAX_INLINE_BYTES } from './checks';
 import { notAsTool } from './fields';
 import type { Field, Values } from './form';
 import { asStoredNow, fileIdentity, itemFile, knownSize, plainType, unreadable } from './item-file';
@@ -159,7 +159,7 @@ async function fileInput(
 		value: await signedFile(step, file, label, SMALLER),
 	});
 	const size = knownSize(file);
-	if (size !== undefined && isTooLargeInline(size)) {
+	if (size !== undefined && size > MAX_INLINE_BYTES) {
 		const input = await byUrl();
 		return { identity, load: async () => await Promise.resolve(input) };
 	}
@@ -171,7 +171,7 @@ async function fileInput(
 		);
 		if (!read.ok) throw unreadable(label, read.error);
 		const bytes = read.value;
-		if (isTooLargeInline(bytes.length)) return await byUrl();
+		if (bytes.length > MAX_INLINE_BYTES) return await byUrl();
 		inlineSize(label, bytes.length);
 		const data = `data:${mimeType};base64,${bytes.toString('base64')}`;
 		return { type: kind, source: 'data', value: data };

@@ -1,5 +1,5 @@
 import { integerWithin, positive, textList } from './checks';
-import { collectionField, notAsTool } from './fields';
+import { notAsTool } from './fields';
 import type { Field } from './form';
 
 /** The fields of the collection `runOptions`. Names and defaults must not change: saved workflows contain them. */
@@ -213,9 +213,4 @@ export function creatingRunOptions(timeout: number): Field[] {
 		},
 		...waitingRunOptions(timeout, true),
 	];
-}
-
-/** The collection `runOptions`. */
-export function runOptionsField(options: Field[]): Field {
-	return collectionField('runOptions', 'Run Option', options);
 }

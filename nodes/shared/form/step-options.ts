@@ -1,13 +1,16 @@
 import type { SpendLimits } from '../../../client/orders/spend-guard';
 import { InvalidInputError } from './checks';
-import { creatingOptions, optionsField } from './fields';
+import { creatingOptions, collectionField } from './fields';
 import { entriesOf, valueOfStep, type Entry } from './form';
-import { creatingRunOptions, runOptionsField } from './run-options';
+import { creatingRunOptions } from './run-options';
 import type { Step } from '../step';
 
 /** Settings of a whole step: the first valid value of its items counts. An invalid one is an error of its item only. */
 
-const SHARED = entriesOf([optionsField(creatingOptions()), runOptionsField(creatingRunOptions(0))]);
+const SHARED = entriesOf([
+	collectionField('options', 'Option', creatingOptions()),
+	collectionField('runOptions', 'Run Option', creatingRunOptions(0)),
+]);
 
 /** An option that several nodes have. */
 export function sharedOption(name: string): Entry {

@@ -24,11 +24,6 @@ export function textInstead(text: string, status: number | null): GenerationErro
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
-/** The error for a stalled download. */
-export function stalled(): GenerationError {
-	return badOutput('The download stalled', null);
-}
-
 /** What another try does not change: a full disk, a storage that rejects n8n, or a file above the limit of a database. */
 const CANNOT_STORE =
 	/ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|max size limit/;

@@ -19,7 +19,6 @@ import {
 	errorFromDownload,
 	notStored,
 	notTheFile,
-	stalled,
 	textInstead,
 } from './download-errors';
 import { openStream, withRequest } from './request';
@@ -148,7 +147,8 @@ async function fetchOnce(
 			request.signal,
 			async () => await openStream(step.n8n, url, request.signal, { timeout: idleTimeoutMs }),
 		);
-		if (response === null) throw stalled();
+		const stalled = badOutput('The download stalled', null);
+		if (response === null) throw stalled;
 		const { statusCode: status, headers, body } = response;
 		const whole = wholeSize(headers['content-range']);
 		if (status === 206 && whole === null) {
@@ -159,7 +159,7 @@ async function fetchOnce(
 		}
 		const arrived = countArrived(body);
 		void keepsArriving(arrived, idleTimeoutMs, request.signal).then((isWhole) => {
-			if (!isWhole) request.abort(stalled());
+			if (!isWhole) request.abort(stalled);
 		});
 		const head = await peek(body);
 		const all = head.length < SNIFF_BYTES ? head : body;

@@ -26,7 +26,6 @@ import {
 	errorFromDownload,
 	badOutput,
 	downloadError,
-	stalled,
 	textInstead,
 } from '../../../nodes/shared/http/download-errors';
 import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
@@ -141,7 +140,6 @@ const ERRORS: GenerationError[] = [
 		generation('completed'),
 	),
 	downloadError(textInstead(HTML, 200), generation('completed')),
-	downloadError(stalled(), generation('completed')),
 ];
 
 function outcomesWith(error: GenerationError): Array<Outcome<never>> {
