@@ -59,7 +59,7 @@ describe('several outputs of one generation', () => {
 			items: prompts('a boat [outputs: 3]'),
 		});
 		expect(run.hints('Step')).toMatchObject([
-			{ type: 'warning', message: expect.stringContaining('2 more outputs of 1 generation') },
+			{ type: 'warning', message: expect.stringContaining('2 more outputs were left out') },
 		]);
 	});
 });

@@ -150,7 +150,10 @@ describe('the trace of a step', () => {
 		const asleep = await stage.runWorkflow(workflow, { items: [{ id }] });
 		expect((await sleepToEnd(stage, asleep)).status).toBe('success');
 		const sent = stage.sandbox.requests.on('status').length;
-		expect([sent > 3, sumsSince(asleep)('media.requests.status')]).toEqual([true, sent]);
+		const sum = sumsSince(asleep)('media.requests.status');
+		expect(sent).toBeGreaterThan(3);
+		// A request that the step gives up at its end may not arrive.
+		expect([sent, sent + 1]).toContain(sum);
 	});
 });
 
