@@ -131,10 +131,7 @@ export class Rest {
 		return usual > QUICK_MS && awakeMs > AWAKE_PART * this.sleptMs;
 	}
 
-	/**
-	 * Learns from a generation that was found running at the age `from`, and had ended at the age `to`, in milliseconds. One
-	 * that was never found running says nothing.
-	 */
+	/** Learns from a generation that was found running at the age `from`, and had ended at the age `to`, in milliseconds. */
 	ended(from: number, to: number): void {
 		const usual = median(this.durations);
 		const isTold = usual === null || to - from < TELLING_PART * to;

@@ -48,7 +48,6 @@ export interface Claim {
 export class Journal {
 	/**
 	 * @param shared the object stored with the execution
-	 * @param runIndex a later run of a loop pays for its own generations
 	 * @param execution is the same in all retries of the execution
 	 */
 	constructor(

@@ -87,11 +87,10 @@ export class SlotPool {
 	}
 
 	/**
-	 * Waits until an item of a step may send a request.
+	 * Waits until an item of a step may send a request. It gives up after `timeoutMs` without a slot for its step, or at the
+	 * time `sendBy`.
 	 *
-	 * @param timeoutMs the item gives up after this time without a slot for its step
-	 * @param sendBy the item gives up at this time in any case, in milliseconds since the Unix epoch
-	 * @throws GenerationError with the last refusal after the timeout; else as `StepGate.requireOpen`
+	 * @throws GenerationError with the last refusal if it gives up; else as `StepGate.requireOpen`
 	 */
 	async acquire(
 		gate: StepGate,

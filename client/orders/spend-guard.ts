@@ -187,10 +187,7 @@ export class SpendGuard {
 		throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 	}
 
-	/**
-	 * @param inFlight number of requests in flight when the balance was read
-	 * @param ended number of requests that had ended by then since the last reading
-	 */
+	/** @param ended number of requests that had ended when the balance was read, since the last reading */
 	private take(balance: number, inFlight: number, ended: number): void {
 		const { spent } = this;
 		this.readAt = this.ports.clock.now();

@@ -109,7 +109,6 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @param build builds its request
 	 * @returns `null` if another execution was first, or nothing was sent: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
@@ -210,10 +209,7 @@ export class Submission {
 		sending.isAdmitted = false;
 	}
 
-	/**
-	 * Waits until the item may send a request: not before the time that the service has named, while the spending limits
-	 * allow it, and when a slot may be free. The slot comes last: one that is free is not held meanwhile.
-	 */
+	/** Waits until the item may send a request. The slot comes last: one that is free is not held meanwhile. */
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
 		const { order, ticket } = sending;

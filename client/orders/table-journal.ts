@@ -31,7 +31,6 @@ export class TableJournal extends Journal {
 	/**
 	 * Reads the keys of a step at once, before any order is sent. A single key is read when it is claimed instead.
 	 *
-	 * @param memory what earlier runs of the step remember
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(keys: string[], memory?: Memory): Promise<void> {

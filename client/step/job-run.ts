@@ -138,10 +138,7 @@ export class JobRun {
 		}
 	}
 
-	/**
-	 * Prepares another try after an error: the generation failed, or its model created nothing. Returns false if the error
-	 * is final.
-	 */
+	/** Prepares another try if the generation failed, or its model created nothing. Returns false if the error is final. */
 	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
@@ -181,19 +178,15 @@ export class JobRun {
 		return job.kind === 'collect' ? error : shared.journal.explain(this.orderOf(job), error);
 	}
 
-	/** Adds advice about the row to an error that ends the job, and the earlier tries of the output. */
-	private withEarlierTries(thrown: unknown): unknown {
-		const error = this.explain(thrown);
-		return this.job.kind === 'create' ? explainTries(this.job, error) : error;
-	}
-
 	/**
 	 * Returns the outcome of an error, or of a stop. An item that may have been charged before stays uncertain: a later error
 	 * is added to that, and cannot replace it.
 	 */
 	outcomeOf<T>(thrown: unknown): Outcome<T> {
 		const { job, known, shared } = this;
-		const outcome = thrownOutcome<T>(this.withEarlierTries(thrown), known);
+		const explained = this.explain(thrown);
+		const tried = job.kind === 'create' ? explainTries(job, explained) : explained;
+		const outcome = thrownOutcome<T>(tried, known);
 		if (job.kind !== 'create' || known !== null) return outcome;
 		const error = outcome.kind === 'error' ? outcome.error : null;
 		const unresolved = shared.journal.unresolved(this.orderOf(job));

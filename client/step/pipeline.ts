@@ -48,10 +48,7 @@ export interface PipelinePorts<T> {
 
 export interface PipelineSettings extends SpendLimits {
 	maxConcurrent: number;
-	/**
-	 * True: the first error ends the step, except that of an item beyond the limit. Requests in flight still return their
-	 * ids, but their generations go on.
-	 */
+	/** True: the first error ends the step, except that of an item beyond the limit. Requests in flight return their ids. */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
@@ -213,10 +210,7 @@ class Pipeline<T> {
 		}
 	}
 
-	/**
-	 * Runs a job until its wait is over. Returns false if it has to begin again. Finishing runs in parallel, and does not
-	 * occupy the worker.
-	 */
+	/** Runs a job until its wait is over. Returns false if it has to begin again. Finishing does not occupy the worker. */
 	private async endsJob(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();

@@ -81,12 +81,7 @@ export class Prober {
 		return durations;
 	}
 
-	/**
-	 * Waits until a probe may be sent. The probe that most likely finds a file is next.
-	 *
-	 * @returns false if the time `until` comes first
-	 * @throws CancelledError once the step ends
-	 */
+	/** Waits until a probe may be sent. Returns false if the time `until` comes first. Throws CancelledError once the step ends. */
 	async turn(probed: Probed, until: number): Promise<boolean> {
 		const { clock, halt } = this.ports;
 		const ended = new AbortController();

@@ -132,10 +132,7 @@ export class Watch implements Probed {
 		if (checked.value !== null) await this.accept(checked.value, deadline);
 	}
 
-	/**
-	 * Plans the next check after a transient error: an outage lasts until the deadline. Throws any other error, and a
-	 * denial that persists.
-	 */
+	/** Plans the next check after a transient error. Throws any other error, and a denial that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
 		// If the generation exists, these come from a proxy or a replica that lags.
