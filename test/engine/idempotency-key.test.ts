@@ -110,7 +110,7 @@ it('a file that the storage no longer has is an error with the key and the row',
 	expect(run.error).toHaveProperty(
 		'description',
 		expect.stringMatching(
-			/delete row \d+ of the data table media_generations \(idempotency key "a"\)/,
+			/idempotency key "a" \(row \d+ of the data table media_generations\)\. .* delete that row/,
 		),
 	);
 	expect(created()).toBe(1);

@@ -46,7 +46,7 @@ const alert = (kind: number) => Buffer.from([0x15, 3, 3, 0, 2, 2, kind]);
 it.each<[string, () => Server, RegExp]>([
 	['speaks http', () => answering('HTTP/1.1 400 Bad Request\r\n\r\n'), /does not use https/],
 	['closes before TLS', () => answering(''), /the connection closed while it was being made/],
-	['knows no such name', () => answering(alert(112)), /rejected the host name/],
+	['knows no such name', () => answering(alert(112)), /or the host name/],
 	[
 		'speaks an old TLS only',
 		() =>

@@ -18,6 +18,9 @@ it('no two steps have the same writer, in any execution', async () => {
 		}
 		return { executionId: '2', data: [[{ json: { id: 'table', name: 'media_generations' } }]] };
 	};
+	// Each look at the clock is ten seconds later.
+	let now = wallClock.now();
+	jest.spyOn(wallClock, 'now').mockImplementation(() => (now += 10_000));
 	jest.spyOn(wallClock, 'sleep').mockResolvedValue();
 	const job = creating('A boat', 0, { idempotencyKey: 'a' });
 	for (const id of ['saved 1', 'saved 2']) {
