@@ -126,8 +126,7 @@ describe('a reference file of an item', () => {
 	});
 
 	it.each<[string, Partial<IBinaryData>, IDataObject?]>([
-		['the file has no MIME type', {}],
-		['the file has no MIME type', {}, { type: 'image' }],
+		['the kind of file could not be detected from its MIME type application', {}],
 		[
 			'the kind of file could not be detected from its MIME type application',
 			{ mimeType: 'application/pdf' },

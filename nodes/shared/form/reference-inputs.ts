@@ -144,13 +144,7 @@ async function fileInput(
 	label: string,
 ) {
 	const file = itemFile(step, itemIndex, binaryPropertyName, label);
-	const mimeType = plainType(file);
-	if (!mimeType) {
-		throw new InvalidInputError(
-			`${label}: the file has no MIME type`,
-			'Set the MIME type, such as image/png, in the node that creates the file.',
-		);
-	}
+	const mimeType = plainType(file) || 'application/octet-stream';
 	const kind = kindOf(label, type, mimeType.split('/')[0]);
 	const identity = { type: kind, source: 'binary', value: fileIdentity(step, file) };
 	const byUrl = async (): Promise<object> => ({
