@@ -75,7 +75,6 @@ export class BatchedTable {
 			const call: TableCall = {
 				changes: [...ended, ...parts.flatMap(({ changes = [] }) => changes)],
 				inserts: parts.flatMap(({ inserts = [] }) => inserts),
-				ifMissing: parts.some(({ ifMissing }) => ifMissing),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
 			};
 			const { readAt, found } = await callPatiently(this.ports, async (isRepeated) => {

@@ -74,15 +74,13 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
-	 * @param mayDefer true if `claim` follows at once: it reads the key, so an unread key is not read here
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async read(order: Order, signal: AbortSignal, mayDefer = false): Promise<Entry> {
+	async read(order: Order, signal: AbortSignal): Promise<Entry> {
 		const stored = this.stored(order);
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow) return stored;
-		const isNew = stored.state === 'none';
-		const row = await keyRow.find(order.job, signal, mayDefer && isNew);
+		const row = await keyRow.find(order.job, signal);
 		if (stored.state === 'made' && row === null && !keyRow.failed.has(stored.id)) {
 			// The generation was paid for before the item had this key.
 			if (await keyRow.claim(order.fields)) keyRow.made(stored);

@@ -128,13 +128,11 @@ export class KeyRow {
 	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
 	 * another execution is sending its request, waits for the result.
 	 *
-	 * @param mayDefer true if `claim` follows at once, and reads the key
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async find(
 		{ timeoutMs, onUncertainCharge }: CreateJob,
 		signal: AbortSignal,
-		mayDefer: boolean,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
 		// The request of a killed wave is uncertain at once, unless it is sent again: that wave may still be sending.
@@ -144,7 +142,7 @@ export class KeyRow {
 			if (this.row === null) await this.arriving;
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
-			if (row === undefined ? mayDefer : row === null || hasId(row)) return row ?? null;
+			if (row === null || (row && hasId(row))) return row;
 			// Only a fresh read shows whether the writer is alive.
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
@@ -187,7 +185,7 @@ export class KeyRow {
 		};
 		const part = row
 			? { changes: [{ where: asSeen(row), set: sent }] }
-			: { inserts: [this.held.row], ifMissing: row === undefined };
+			: { inserts: [this.held.row] };
 		return await this.contend(this.held, part);
 	}
 

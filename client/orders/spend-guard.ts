@@ -51,7 +51,6 @@ export class SpendGuard {
 	/** Resume the items that wait for the result of another one. */
 	private readonly waiting: Array<() => void> = [];
 	private readonly isMeasuring: boolean;
-	readonly isLimited: boolean;
 
 	constructor(
 		private readonly limits: SpendLimits,
@@ -64,7 +63,6 @@ export class SpendGuard {
 	) {
 		this.spent = { ...(limits.spentBefore ?? NOTHING_SPENT) };
 		this.isMeasuring = limitsCredits(limits);
-		this.isLimited = this.isMeasuring || (limits.maxNewGenerations ?? null) !== null;
 	}
 
 	/**

@@ -92,10 +92,8 @@ export class Submission {
 	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent again
 	 */
 	async earlier(order: Order): Promise<string | null> {
-		const { journal, guard, halt, slots } = this.ports;
-		// Without a limit, a claim follows at once.
-		const mayDefer = !slots.isLimited && !guard.isLimited;
-		const entry = await journal.read(order, halt, mayDefer);
+		const { journal, halt } = this.ports;
+		const entry = await journal.read(order, halt);
 		if (entry.state === 'made') {
 			if (entry.changed) this.changed.add(order.job.itemIndex);
 			return entry.id;

@@ -29,12 +29,11 @@ export class TableJournal extends Journal {
 	}
 
 	/**
-	 * Reads the keys of a step at once, before any order is sent. A single key is read when it is claimed instead.
+	 * Reads the keys of a step at once, before any order is sent.
 	 *
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(keys: string[], memory?: Memory): Promise<void> {
-		if (keys.length === 1 && !memory) return;
 		const read = await toResult(async () => await this.refresh([...new Set(keys.map(storedKey))]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.table.ports.signal.aborted) throw read.error;

@@ -24,8 +24,6 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Inserts the only row if its workflow, node, type and key have none, not even a failed one. */
-	ifMissing: boolean;
 	/**
 	 * True if an earlier call may have carried it out: then no row is inserted whose writer has one with its generation id.
 	 * Default: false.

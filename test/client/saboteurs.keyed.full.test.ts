@@ -113,7 +113,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 				const ids = call.changes.flatMap(({ set }) => set?.generation_id ?? []);
 				const written = rows.filter((row) => ids.includes(row.generation_id));
 				const inserts = written.map((row) => ({ ...row, writer: 'somebody' }));
-				if (inserts.length > 0) await table({ changes: [], inserts, ifMissing: false, keys: [] });
+				if (inserts.length > 0) await table({ changes: [], inserts, keys: [] });
 				return rows;
 			},
 		}),
@@ -199,7 +199,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 		({ table }) => ({
 			table: async (call) => {
 				const { keys } = call;
-				const old = await table({ changes: [], inserts: [], ifMissing: false, keys });
+				const old = await table({ changes: [], inserts: [], keys });
 				const seen = new Set(old.map(({ id }) => id));
 				const own = new Set(call.inserts.map(({ writer }) => writer));
 				const rows = await table(call);

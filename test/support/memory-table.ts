@@ -57,7 +57,7 @@ export class MemoryTable {
 	}
 
 	private carryOut(call: TableCall, ids: number[], clock: Clock): void {
-		const { changes, inserts, ifMissing, isRepeated } = call;
+		const { changes, inserts, isRepeated } = call;
 		for (const { where, set } of changes) {
 			for (const row of this.matching(where)) {
 				if (set) this.set(row, set, clock);
@@ -65,15 +65,8 @@ export class MemoryTable {
 			}
 		}
 		const isThere = (row: RowFields) => isRepeated && this.rows.some((one) => isTwin(one, row));
-		const missing = inserts.map((row) => (ifMissing ? !this.has(row) : !isThere(row)));
+		const missing = inserts.map((row) => !isThere(row));
 		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
-	}
-
-	/** True if there is a row of the same key and owner, a failed one included. As in n8n, which compares for equality only. */
-	private has({ key, workflow_id: workflow, node_id: node }: RowFields): boolean {
-		return this.rows.some(
-			(row) => row.key === key && row.workflow_id === workflow && row.node_id === node,
-		);
 	}
 
 	/** Adds a copy of a row, as a user can do by hand. */

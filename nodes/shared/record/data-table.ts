@@ -58,8 +58,7 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
  * Error if there is no table.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
-	const sameId = { keyName: 'generation_id', keyValue: '={{ $json.generation_id }}' };
-	const into = (id: string) => insertUnless(operationsOn(id), [sameId]);
+	const into = (id: string) => insertUnless(operationsOn(id), ['generation_id']);
 	const run = async (...operations: Operation[]) =>
 		await runTableNodes(step, operations, rows.map(cells), operations);
 	const table = tableOf(step);
@@ -92,19 +91,17 @@ function insert(row: RowOperation): Operation {
 	return { ...row('insert', { columns, options }), eachRow: true };
 }
 
-/** As `insert`, but only if no other row meets all of the conditions, each of them an equality. */
-function insertUnless(row: RowOperation, conditions: INodeParameters[]): Operation {
+/** As `insert`, but only if no other row has the same values in these columns. */
+function insertUnless(row: RowOperation, columns: Array<keyof RowFields>): Operation {
+	const conditions = columns.map((keyName) => {
+		return { keyName, keyValue: `={{ $json.${keyName} }}` };
+	});
 	const missing = row('rowNotExists', { matchType: 'allConditions', filters: { conditions } });
 	return { ...missing, eachRow: true, next: insert(row) };
 }
 
-/** The conditions for a row that an insertion without an answer has added before it is repeated. */
-const sameWriter = ['writer', 'generation_id'].map((keyName) => {
-	return { keyName, keyValue: `={{ $json.${keyName} }}` };
-});
-
 async function carryOut(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
-	const { changes, inserts, ifMissing, isRepeated } = call;
+	const { changes, inserts, isRepeated } = call;
 	const row = operationsOn(tableId);
 	const writes = (some: Change[]) =>
 		some.flatMap(({ where, set }) =>
@@ -118,9 +115,9 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 			),
 		);
 	const operations = writes(changes);
-	if (ifMissing) operations.push(insertUnless(row, sameKey(inserts[0])));
-	else if (inserts.length > 0)
-		operations.push(isRepeated ? insertUnless(row, sameWriter) : insert(row));
+	// An insertion without an answer may have added its row.
+	const insertion = isRepeated ? insertUnless(row, ['writer', 'generation_id']) : insert(row);
+	if (inserts.length > 0) operations.push(insertion);
 	const [first, ...others] = chunks({
 		match: 'any',
 		conditions: call.keys.map((key): Condition => ['key', key]),
@@ -136,21 +133,6 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
 	return rows;
-}
-
-/**
- * The conditions for a row of the same key and owner, which may have failed. The key is that of the input item. n8n drops
- * the comparison of each condition here, and always compares for equality.
- */
-function sameKey({ workflow_id: workflow, node_id: node, type }: RowFields): INodeParameters[] {
-	const cell = (keyName: string, text: string) => ({ keyName, keyValue: literalOrNull(text) });
-	return [
-		{ keyName: 'key', keyValue: '={{ $json.key }}' },
-		cell('workflow_id', workflow),
-		cell('node_id', node),
-		// Nodes of several types may share a key scope.
-		...(workflow === '' ? [cell('type', type)] : []),
-	];
 }
 
 function equals(keyName: string, value: string | number): INodeParameters {

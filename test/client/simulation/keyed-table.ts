@@ -45,7 +45,7 @@ export function tableOf(
 		if (ran?.ok) return ran.value;
 		if (ran && !cancel.aborted) throw ran.error;
 		const final = call.changes.filter((change) => change.final);
-		const last = { changes: final, inserts: [], ifMissing: false, keys: [] };
+		const last = { changes: final, inserts: [], keys: [] };
 		if (final.length > 0) void toResult(async () => await table(last));
 		throw new UnansweredError();
 	};

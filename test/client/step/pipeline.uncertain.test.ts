@@ -114,7 +114,9 @@ describe('an item whose response an earlier attempt has lost stays uncertain', (
 		step.fake.order('p', answerLost);
 		const jobs = [keyed('p', 0, 'a', resubmit)];
 		await step.time.run(beginKeyed(step, table, 'one', [keyed('p', 0, 'a')], { stored }));
-		const down = { fateOf: () => ({ ...prompt, fails: 'before' as const }), stored };
+		let calls = 0;
+		const fateOf = () => (calls++ === 0 ? prompt : { ...prompt, fails: 'before' as const });
+		const down = { fateOf, stored };
 		const { outcomes } = await step.time.run(beginKeyed(step, table, 'one', jobs, down));
 		expect(errorIn(outcomes[0])).toMatchObject({ code: 'uncertain_charge', charge: 'unknown' });
 		expect(errorIn(outcomes[0]).description).toContain('The data table');

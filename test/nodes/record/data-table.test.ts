@@ -1,7 +1,6 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
-	INode,
 	INodeExecutionData,
 	IWorkflowBase,
 } from 'n8n-workflow';
@@ -57,7 +56,7 @@ async function opened(...given: Parameters<typeof beside>) {
 	const table = await dataTable(step);
 	calls.length = 0;
 	const call = async (part: Partial<TableCall>) =>
-		await table({ changes: [], inserts: [], ifMissing: false, keys: [], ...part });
+		await table({ changes: [], inserts: [], keys: [], ...part });
 	return { step, calls, call };
 }
 
@@ -120,35 +119,6 @@ describe('a helper workflow', () => {
 		const { calls, call } = await opened();
 		await call({ inserts: [row('a')], keys: ['a'] });
 		expect(calls.map(operationsOf)).toEqual([['insert', 'get']]);
-	});
-
-	it('inserts only rows whose key has none, where that was asked for', async () => {
-		const { calls, call } = await opened();
-		await call({ inserts: [row('a')], ifMissing: true, keys: ['a'] });
-		expect(calls.map(operationsOf)).toEqual([['rowNotExists', 'insert', 'get']]);
-		const [, missing, insert]: INode[] = calls[0].code.nodes;
-		const next = calls[0].code.connections[missing.name].main[0] ?? [];
-		expect(next.map(({ node }) => node)).toEqual([insert.name]);
-		// n8n drops other conditions than equality here.
-		expect(conditionsOf(missing.parameters as IDataObject)).toEqual([
-			{ keyName: 'key', keyValue: '={{ $json.key }}' },
-			{ keyName: 'workflow_id', keyValue: 'w' },
-			{ keyName: 'node_id', keyValue: 'n' },
-		]);
-	});
-
-	it('finds the rows of a key scope, which have no workflow', async () => {
-		const { calls, call } = await opened();
-		const scoped = { ...row('a'), workflow_id: '', node_id: 'scope:=x', type: 'image' };
-		await call({ inserts: [scoped], ifMissing: true, keys: ['a'] });
-		const conditions = conditionsOf(calls[0].operations[0]);
-		expect(conditions.slice(1).map(({ keyValue }) => evaluated(keyValue))).toEqual([
-			null,
-			'scope:=x',
-			'image',
-		]);
-		// Empty cells are stored as NULL.
-		expect(calls[0].items).toMatchObject([{ workflow_id: null }]);
 	});
 
 	it.each(['={{ 1 }}', "=a }} b {{ '\\u0022", '=\u{1F6A2}"'])(
@@ -295,7 +265,7 @@ describe('the table', () => {
 				: [],
 		);
 		const table = await dataTable(step);
-		await table({ changes: [], inserts: [], ifMissing: false, keys: ['a'] });
+		await table({ changes: [], inserts: [], keys: ['a'] });
 		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
 		expect(calls[0].operations[0]).toMatchObject({ operation: 'list', returnAll: true });
