@@ -17,9 +17,6 @@ import { uncertainCharge } from './order-errors';
 /** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
 
-/** Maximum time that an item waits longer than the service has asked for. */
-const MOST_JITTER_MS = 1_000;
-
 /** The requests of an order. */
 interface Sending {
 	order: Order;
@@ -167,7 +164,7 @@ export class Submission {
 	private async send(sending: Sending): Promise<Generation | null> {
 		const { gate, hold } = this;
 		const { order, request } = sending;
-		const { guard, journal, service } = this.ports;
+		const { clock, guard, journal, service } = this.ports;
 		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		const permit = await this.acquire(sending);
@@ -176,7 +173,8 @@ export class Submission {
 			sending.claim = await journal.claim(order);
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
-			if (this.isLate(order)) throw sentTooLate(order.job.timeoutMs, sending.lastError);
+			const isLate = clock.now() >= this.sendBy(order);
+			if (isLate) throw sentTooLate(order.job.timeoutMs, sending.lastError);
 			if (sending.claim === null || hold.leftMs > 0) return null;
 			hasLeft = true;
 			return await service.create(request, sending.claim.header);
@@ -220,7 +218,7 @@ export class Submission {
 					throw heldTooLong(hold.cause, hold.leftMs, timeoutMs);
 				}
 				// The jitter keeps items that were held back together from returning together.
-				await this.pause(sending, hold.leftMs + MOST_JITTER_MS * random(), gate.closed);
+				await this.pause(sending, hold.leftMs + 1_000 * random(), gate.closed);
 				gate.requireOpen();
 			}
 			await guard.ready(gate);
@@ -231,14 +229,13 @@ export class Submission {
 			const permit = await this.resting(sending, () => rest?.slotAt() ?? Infinity, acquired);
 			// The wait for a slot has its own timeout.
 			if (sending.troubledSince !== null) sending.troubledSince += clock.now() - waitsSince;
-			const isLate = this.isLate(order);
+			const isLate = clock.now() >= this.sendBy(order);
 			if (hold.leftMs === 0 && !isLate && guard.begin()) return permit;
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}
 	}
 
-	/** Waits, as `resting`. */
 	private async pause(sending: Sending, ms: number, signal: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
 		const until = clock.now() + ms;
@@ -255,11 +252,6 @@ export class Submission {
 		const mayRest = journal.known(order).state !== 'sent';
 		const over = mayRest ? rest?.begin(until) : undefined;
 		return await awaited.finally(over);
-	}
-
-	/** True if the caller of the order has given up. */
-	private isLate(order: Order): boolean {
-		return this.ports.clock.now() >= this.sendBy(order);
 	}
 
 	/** The latest time at which an order may be sent, in milliseconds since the Unix epoch. */
