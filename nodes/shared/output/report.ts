@@ -179,7 +179,7 @@ function progressOf(stats: PipelineStats): string[] {
 export function recordHint(step: Step, unrecorded: string[], changed: number[]): void {
 	const message = sentences(
 		changed.length > 0 &&
-			`${itemsOf(step, changed)} returned the existing output of the idempotency key, although the prompt or a setting is different. For a new output, add the option New Output If the Request Changes`,
+			`${itemsOf(step, changed)} returned the existing output of the idempotency key, although the prompt or a setting is different. For a new output of an item, change its key, or add the option New Output If the Request Changes. Adding it creates every item once more, and from then on only what has changed`,
 		unrecorded.length > 0 &&
 			`The data table ${TABLE_NAME} could not be updated after the request. Another execution may not find these idempotency keys, and may be charged again: ${unrecorded.join(', ')}`,
 	);
