@@ -1,5 +1,5 @@
 import type { Run } from '../../tools/engine';
-import { helperOf, kill, sleepToEnd, wavesOf } from './asleep';
+import { helperOf, kill, nextOf, sleepToEnd, wake, wavesOf } from './asleep';
 import { asleep, boats, continues, items, openKeyedStage, workflowWith } from './keyed';
 
 /** What a batch that sleeps promises, once each. The files named `sleeping-batch.*` go further. */
@@ -65,6 +65,14 @@ it('a generation whose row was deleted while the batch slept was never there, as
 	const next = await killAfterWave(first);
 	const end = await sleepToEnd(stage, next);
 	expect([codes(end), created()]).toEqual([['completed', 'completed'], 4]);
+});
+
+it('fetching the results creates nothing, even if a row was deleted after the last wave', async () => {
+	let run = await execute(boats(2), asleep(), continues);
+	while (nextOf(stage, run).record.workflow.name !== 'Step: results') run = await wake(stage, run);
+	rows().length = 1;
+	const end = await sleepToEnd(stage, run);
+	expect([codes(end), created()]).toEqual([['completed', 'batch_interrupted'], 2]);
 });
 
 it('waves that only seemed dead send nothing when they wake: the guard has started others', async () => {

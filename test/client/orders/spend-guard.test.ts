@@ -30,6 +30,14 @@ const kinds = (outcomes: Array<Outcome<unknown>>) =>
 const madeBy = (outcomes: Array<Outcome<unknown>>) =>
 	outcomes.filter(({ kind }) => kind === 'done').length;
 
+it('a request whose response was lost counts for Limit New Generations: it may have been charged', async () => {
+	const step = spending({ maxNewGenerations: 1 });
+	step.fake.order('p0', answerLost);
+	const { outcomes } = await step.run(batch(2));
+	expect(kinds(outcomes)).toEqual(['uncertain_charge', 'generation_limit_reached']);
+	expect(step.fake.creating).toHaveLength(1);
+});
+
 const LIMITS: Array<[string, SpendLimits, string]> = [
 	['Stop Below Balance', { minimumBalance: BALANCE - 100 }, 'balance_below_minimum'],
 	['Spend at Most', { maxCredits: 100 }, 'credit_limit_reached'],
