@@ -12,9 +12,11 @@ const ownDescriptions = ownNodes.map(({ description }) => description);
 /** Defaults that differ from those of a field in the form. */
 const DEFAULTS: Record<string, string> = {
 	fileName: 'from prompt',
+	includeOtherFields: 'off; on when added',
 	maxCredits: 'none; 100 when added',
 	maxNewGenerations: 'none; 10 when added',
 	minimumBalance: 'none; 0 when added',
+	newOnChange: 'off; on when added',
 	seed: 'none; 0 when added',
 };
 

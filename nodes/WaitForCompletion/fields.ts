@@ -78,7 +78,7 @@ export const waitFields: Field[] = [
 	suspendNotice,
 	downloadField(),
 	{
-		...collectionField('options', 'Option', [...fileOptions('model'), ...includeOptions]),
+		...collectionField('options', 'Option', [...fileOptions, ...includeOptions]),
 		// As a tool, the node has none of them.
 		displayOptions: { hide: notAsTool },
 	},

@@ -21,6 +21,7 @@ it('the README lists the nodes and main fields, and the pages list all options a
 	expect(readme).toMatch(
 		/\| Run Options → Timeout \(Seconds\) +\| Image, Video +\| 600 \(image\), 1800 \(video\) /,
 	);
+	expect(fields).toMatch(/\| Include Other Input Fields +\| Image, Video +\| off; on when added /);
 	expect(fields).toMatch(/\| Negative Prompt +\| /);
 	expect(fields).toMatch(/\| Fallback Models +\| /);
 	expect(errors).toContain('<!-- code:errors -->');

@@ -125,28 +125,27 @@ export function inputImagesOption(
 export const OUTPUT_FIELD = 'data';
 
 /** The options for the downloaded file: its binary field and its name. */
-export function fileOptions(source: 'prompt' | 'model'): Field[] {
-	return [
-		{
-			displayName: 'Put Output in Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			default: OUTPUT_FIELD,
-			placeholder: 'e.g. data',
-			hint: 'The name of the output binary field to put the file in',
-			displayOptions: { hide: notAsTool },
-		},
-		{
-			displayName: 'File Name',
-			name: 'fileName',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. lighthouse',
-			description: `Name of the downloaded file without its extension; if empty, it is made from the ${source} and the ID`,
-			displayOptions: { hide: notAsTool },
-		},
-	];
-}
+export const fileOptions: Field[] = [
+	{
+		displayName: 'Put Output in Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		default: OUTPUT_FIELD,
+		placeholder: 'e.g. data',
+		hint: 'The name of the output binary field to put the file in',
+		displayOptions: { hide: notAsTool },
+	},
+	{
+		displayName: 'File Name',
+		name: 'fileName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. lighthouse',
+		description:
+			'Name of the downloaded file without its extension; if empty, it is made from the prompt, or else the model, and the ID',
+		displayOptions: { hide: notAsTool },
+	},
+];
 
 export const GENERATION_FIELD = 'generation';
 
@@ -183,7 +182,7 @@ export const includeOptions: Field[] = [
 export function creatingOptions(within = ''): Field[] {
 	return [
 		...includeOptions,
-		...fileOptions('prompt'),
+		...fileOptions,
 		{
 			displayName: 'Additional Body Fields (JSON)',
 			name: 'additionalFields',

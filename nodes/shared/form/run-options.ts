@@ -166,7 +166,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 			typeOptions: { minValue: 0, numberPrecision: 0 },
 			default: 10,
 			description:
-				'Maximum number of new generations in this step, not counting reused ones; the remaining items are not created and cost nothing, and 0 creates none',
+				'Maximum number of new generations in each run of this step, not counting reused ones; the remaining items are not sent and cost nothing, and 0 creates none',
 		},
 		{
 			displayName: 'Spend at Most (Credits)',
@@ -176,7 +176,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 			typeOptions: { minValue: 0 },
 			default: 100,
 			description:
-				'Maximum number of credits that this step spends, give or take one generation; the remaining items are not created and cost nothing',
+				'Maximum number of credits for each run of this step, give or take one generation; the remaining items are not sent and cost nothing',
 		},
 		{
 			displayName: 'Stop Below Balance',
@@ -187,7 +187,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 			default: 0,
 			placeholder: 'e.g. 100',
 			description:
-				'Create nothing more if the account could then have fewer credits than this; the remaining items cost nothing',
+				'Create nothing more if the account could then have fewer credits than this; the remaining items are not sent and cost nothing',
 		},
 		{
 			displayName: 'Sleep During Long Batches',
