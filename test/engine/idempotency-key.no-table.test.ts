@@ -1,5 +1,3 @@
-import { wallClock } from '../../nodes/shared/http/clock';
-import { loaded } from '../../nodes/shared/record/package-age';
 import { inARow } from '../../tools/engine/in-a-row';
 import { ownNode } from '../support/workflow';
 import { items, keyed, openKeyedStage } from './keyed';
@@ -11,28 +9,17 @@ const goOn = { onError: 'continueRegularOutput' as const };
 
 const DISABLED = 'Attempted to use Data table node but the module is disabled';
 
-/** n8n loaded the package so many seconds ago. */
-const started = (seconds: number) => {
-	loaded.at = wallClock.now() - 1000 * seconds;
-};
-
-describe('data tables that are not there while n8n starts', () => {
-	beforeEach(() => started(2));
-
-	it('delay items with a key, and do not fail them', async () => {
-		let refusals = 6;
-		tables.before = () => {
-			if (refusals-- > 0) throw new Error(DISABLED);
-		};
-		const run = await execute(items(['a', 'a boat'], ['b', 'a ship']));
-		expect(run.error).toBeUndefined();
-		expect(created()).toBe(2);
-	});
+it('data tables that are not there while n8n starts delay items with a key, and do not fail them', async () => {
+	let refusals = 6;
+	tables.before = () => {
+		if (refusals-- > 0) throw new Error(DISABLED);
+	};
+	const run = await execute(items(['a', 'a boat'], ['b', 'a ship']));
+	expect(run.error).toBeUndefined();
+	expect(created()).toBe(2);
 });
 
 describe('without a table', () => {
-	beforeEach(() => started(600));
-
 	const refusals: Array<[string, string, RegExp]> = [
 		['switched off', DISABLED, /N8N_DISABLED_MODULES/],
 		['full', 'Data table size limit exceeded: 50MB used, limit is 50MB', /Delete rows/],

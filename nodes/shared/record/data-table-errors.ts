@@ -2,58 +2,38 @@ import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-err
 import { sentences, truncate } from '../../../client/text';
 import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME } from '../../../client/orders/table';
-import { mayBeStarting } from './package-age';
 
 /** n8n's messages when the table was deleted, or belongs to another project. */
 const GONE = /could not be found|could not find the data table/i;
 
-/** n8n's message when data tables are disabled, and also while n8n starts. */
-const DISABLED = /module is disabled/i;
-
-/** n8n's messages when no table is available and calling again cannot help, with the explanation for users. */
-const KNOWN: Array<[pattern: RegExp, why: string]> = [
+/** n8n's messages that name a cause, with the explanation for users, and whether calling again may help. */
+const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
-		DISABLED,
-		'Data tables are disabled on this n8n instance. Remove data-table from N8N_DISABLED_MODULES',
+		// n8n wakes executions before it starts its data tables.
+		/module is disabled/i,
+		'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES',
+		true,
 	],
 	[
 		/size limit exceeded/i,
 		'The data tables of this n8n instance are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
 	],
 	[
-		/unrecognized node type/i,
-		'This n8n instance has no Data Table node. Update n8n to 2.3 or later. If NODES_EXCLUDE contains the node, remove it there',
-	],
-	[
-		// The Data Table node has no such operation, or not its parameters.
-		/cannot read properties of undefined \(reading '(execute|description)'\)|could not get parameter/i,
-		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n',
-	],
-	[
-		/unknown column|do not exist in the selected table/i,
-		`The data table ${TABLE_NAME} does not have the required columns. ${RENEW_TABLE}`,
-	],
-	[
-		GONE,
-		`The data table ${TABLE_NAME} was deleted during the step. The next run creates a new one. A retry of this execution reuses what it was charged for; a new execution is charged for all items`,
+		// There is no Data Table node, or it has no such operation, or not its parameters.
+		/unrecognized node type|cannot read properties of undefined \(reading '(execute|description)'\)|could not get parameter/i,
+		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n. If NODES_EXCLUDE contains the Data Table node, remove it there',
 	],
 ];
 
-const STARTING =
-	'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES';
-
-/** Explains an error of n8n, and quotes it. */
+/** Explains an error of n8n, and quotes it. It is a GenerationError if calling again cannot help. */
 export function tableError(cause: unknown): Error {
 	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+	const quoted =
+		name === 'TimeoutError' ? 'n8n did not respond in time' : `n8n says: ${truncate(message)}`;
 	const known = KNOWN.find(([pattern]) => pattern.test(message));
-	const quoted = `n8n says: ${truncate(message)}`;
-	// n8n wakes executions before it starts its data tables.
-	if (DISABLED.test(message) && mayBeStarting())
-		return new Error(sentences(STARTING, quoted), { cause });
-	if (known) return recordUnavailable(sentences(known[1], quoted)).with({ cause });
-	const isLate = name === 'TimeoutError';
-	const reason = isLate ? 'n8n did not respond in time' : quoted;
-	return new Error(`The data table ${TABLE_NAME} could not be used. ${reason}`, { cause });
+	const [, why, mayPass] = known ?? [null, `The data table ${TABLE_NAME} could not be used`, true];
+	const text = sentences(why, quoted);
+	return mayPass ? new Error(text, { cause }) : recordUnavailable(text);
 }
 
 /** True if a call failed because there is no table with the id. n8n's own error is the cause of ours. */

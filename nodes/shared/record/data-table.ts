@@ -5,7 +5,6 @@ import { unavailable } from '../../../client/orders/order-errors';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../../../client/jobs/row';
 import {
 	TABLE_NAME,
-	UnansweredError,
 	type CallTable,
 	type Change,
 	type Condition,
@@ -15,7 +14,7 @@ import {
 import { callPatiently } from '../../../client/orders/table-retries';
 import { debugLog } from '../execution';
 import { wallClock } from '../http/clock';
-import { creation, listing, tableOf } from './project-table';
+import { creation, listing, requireSavedWorkflow, tableOf } from './project-table';
 import { OUTPUT_OF_SECOND, runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
@@ -54,24 +53,16 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
 }
 
 /**
- * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped. Throws
- * Error if there is no table.
+ * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped: n8n then
+ * still runs a helper workflow, but returns no output, so the table's id cannot be read first. Throws Error if there is no
+ * table.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
-	const into = (id: string) => insertUnless(operationsOn(id), ['generation_id']);
-	const run = async (...operations: Operation[]) =>
-		await runTableNodes(step, operations, rows.map(cells), operations);
-	const table = tableOf(step);
-	const { signal } = step;
-	if (!signal.aborted) {
-		const once = async () => await table.use(async (id) => await run(into(id)));
-		const inserted = await toResult(async () => await patiently(step, once));
-		if (inserted.ok) return;
-		if (!signal.aborted || inserted.error instanceof UnansweredError) throw inserted.error;
-	}
-	// After a stop, n8n still runs a helper workflow, but returns no output. The table's id therefore cannot be read first.
+	requireSavedWorkflow(step);
 	const found = `${OUTPUT_OF_SECOND}.find(({ json }) => json.name === "${TABLE_NAME}")`;
-	await run({ ...creation, mayFail: true }, listing, into(`={{ ${found}.json.id }}`));
+	const into = operationsOn(`={{ ${found}.json.id }}`);
+	const all = [{ ...creation, mayFail: true }, listing, insertUnless(into, ['generation_id'])];
+	await patiently(step, async () => await runTableNodes(step, all, rows.map(cells), all));
 }
 
 /** Makes an operation on the rows of a table. */

@@ -13,17 +13,18 @@ const REMEMBERED_MS = 60_000;
 
 const remembered = new Map<string, { id: string; at: number }>();
 
-/**
- * The table of the context's workflow. Its id is remembered for a while. Throws GenerationError `record_unavailable` if
- * the workflow has not been saved.
- */
+/** Returns the id of the workflow, which has a project. Throws GenerationError `record_unavailable` if it is not saved. */
+export function requireSavedWorkflow(step: Step): string {
+	const { id = '' } = step.n8n.getWorkflow();
+	if (isSaved(id)) return id;
+	throw recordUnavailable(
+		'The workflow has not been saved, so it has no project whose data table can store the idempotency key. Save the workflow',
+	);
+}
+
+/** The table of the context's workflow. Its id is remembered for a while. Throws as `requireSavedWorkflow`. */
 export function tableOf(step: Step) {
-	const { id: workflowId } = step.n8n.getWorkflow();
-	if (workflowId === undefined || !isSaved(workflowId)) {
-		throw recordUnavailable(
-			'The workflow has not been saved, so it has no project whose data table can store the idempotency key. Save the workflow',
-		);
-	}
+	const workflowId = requireSavedWorkflow(step);
 	const locate = async () => {
 		const id = await findOrMake(step);
 		remembered.set(workflowId, { id, at: wallClock.now() });
