@@ -11,11 +11,17 @@ export function amount(value: number): string {
 	return value.toLocaleString('en-US');
 }
 
-/** Names input items in a text: `item 3 of 12`. The numbers count from 1, as n8n's editor does. */
+/** Names input items in a text: `items 3, 5–7 of 12`. The numbers count from 1, as n8n's editor does. */
 export function itemNames(indexes: number[], total?: number): string {
-	const numbers = indexes.map((index) => amount(index + 1)).join(', ');
+	const all = new Set([...indexes].sort((a, b) => a - b));
+	const last = [...all].filter((index) => !all.has(index + 1));
+	const ranges = [...all]
+		.filter((index) => !all.has(index - 1))
+		.map((first, range) =>
+			[...new Set([first, last[range]])].map((each) => amount(each + 1)).join('–'),
+		);
 	const of = total === undefined ? '' : ` of ${amount(total)}`;
-	return `${indexes.length === 1 ? 'item' : 'items'} ${numbers}${of}`;
+	return `${all.size === 1 ? 'item' : 'items'} ${ranges.join(', ')}${of}`;
 }
 
 /** Formats milliseconds for a message, rounded up to seconds: `90 s`. */

@@ -67,7 +67,7 @@ export class SpendGuard {
 
 	/**
 	 * Waits until an item may send creating requests. The caller then calls `settle` once. An item that is sent again keeps
-	 * its place, so that a limit leaves out the last items. Throws as `gate.requireOpen`.
+	 * its place, so that the last items are not sent. Throws as `gate.requireOpen`.
 	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;

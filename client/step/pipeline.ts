@@ -48,7 +48,7 @@ export interface PipelinePorts<T> {
 
 export interface PipelineSettings extends SpendLimits {
 	maxConcurrent: number;
-	/** True: the first error ends the step, except that of an item beyond the limit. Requests in flight return their ids. */
+	/** True: the first error ends the step, except that of a spending limit. Requests in flight return their ids. */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;

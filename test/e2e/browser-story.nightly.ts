@@ -146,7 +146,10 @@ describe('a user of n8n', () => {
 		await editor.choose('onError', /^Continue Pass/);
 		await editor.closeNode();
 
-		await runBatch('11 of 12 ready. 1 failed and was refunded.');
+		const which = `item ${failing + 1} of 12`;
+		await runBatch(
+			`11 of 12 ready. 1 failed and was refunded (${which}): The generation failed: Out of paint.`,
+		);
 		const rows = await outputRows();
 		expect(rows.map(([status]) => status)).toEqual(
 			cities.map((_, index) => (index === failing ? 'failed' : 'completed')),

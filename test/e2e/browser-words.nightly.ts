@@ -101,7 +101,7 @@ describe('an error', () => {
 		);
 		const description = await editor.part('node-error-description').innerText();
 		expect(description).toMatch(/Nothing was charged for it\. Change the parameter\./);
-		expect(description).toMatch(/1 item was skipped\. 2 generations have already been charged\b/);
+		expect(description).toMatch(/1 item was not sent\. 2 generations have already been charged\b/);
 		// The second one may be known to be ready from the storage alone, before any check of its status.
 		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
 		await editor.shoot('error-details');

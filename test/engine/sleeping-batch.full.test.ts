@@ -93,7 +93,7 @@ describe('a batch that is set to suspend', () => {
 		expect(run.output('Step').map(({ json }) => json.status)).toEqual(['pending']);
 	});
 
-	it('leaves out the items beyond the limit with On Error = Stop, and its results have the warning', async () => {
+	it('returns no items beyond the limit with On Error = Stop, and its results have the warning', async () => {
 		const first = await execute(boats(5), asleep({ maxNewGenerations: 3 }));
 		const end = await sleepToEnd(stage, first);
 		expect([end.error, end.output('Step').length, created()]).toEqual([undefined, 3, 3]);
@@ -103,7 +103,7 @@ describe('a batch that is set to suspend', () => {
 			.find((run) => run?.record.workflow.name?.endsWith(': results'));
 		const hints = Object.values(results?.runData ?? {}).flatMap(([{ hints }]) => hints ?? []);
 		expect(hints).toMatchObject([
-			{ message: expect.stringContaining('2 were left out at no charge'), type: 'warning' },
+			{ message: expect.stringContaining('2 were not sent at no charge'), type: 'warning' },
 		]);
 	});
 });

@@ -3,7 +3,7 @@ import { sleepToEnd } from './asleep';
 import { asleep, items, keyed, openKeyedStage } from './keyed';
 
 /**
- * Limit New Generations with On Error = Stop, where items with an output come after one that is left out. n8n pairs the
+ * Limit New Generations with On Error = Stop, where items with an output come after one that is not sent. n8n pairs the
  * output by position.
  */
 

@@ -75,7 +75,7 @@ describe('a batch returns the same items asleep as polled', () => {
 			},
 		],
 		[
-			'items beyond Limit New Generations, with On Error = Stop',
+			'items that Limit New Generations does not allow, with On Error = Stop',
 			{ list: boats(5), runOptions: { maxNewGenerations: 3 } },
 		],
 	])('%s', async (_, batch) => {

@@ -65,11 +65,11 @@ describe('Limit New Generations', () => {
 	});
 });
 
-describe('with On Error = Stop, the items beyond Limit New Generations', () => {
-	const leftOut = (message: string) => [{ message, type: 'warning' }];
+describe('with On Error = Stop, the items that Limit New Generations does not allow', () => {
+	const notSent = (message: string) => [{ message, type: 'warning' }];
 	const limited = { ...keyed, ...withRuns({ maxNewGenerations: 2, maxConcurrent: 1 }) };
 
-	it('are left out, which is no error, and a warning says how many', async () => {
+	it('are not sent, which is no error, and a warning says how many', async () => {
 		const list = items(['1', 'a'], ['2', 'b'], ['3', 'c'], ['4', 'd']);
 		const run = await execute(list, limited);
 		expect([run.error, run.status]).toEqual([undefined, 'success']);
@@ -78,8 +78,8 @@ describe('with On Error = Stop, the items beyond Limit New Generations', () => {
 			{ item: 1 },
 		]);
 		expect(run.hints('Step')).toMatchObject(
-			leftOut(
-				'2 of 4 ready. 2 were left out at no charge: The limit of 2 new generations is reached. Run the workflow again to create the rest: items with an Idempotency Key are reused at no charge. Without one, run only the remaining items, because a new run is charged for all.',
+			notSent(
+				'2 of 4 ready. 2 were not sent at no charge: The limit of 2 new generations is reached. Run the workflow again to create the rest: items with an Idempotency Key are reused at no charge. Without one, run only the remaining items, because a new run is charged for all.',
 			),
 		);
 		const again = await execute(list, limited);
@@ -125,13 +125,13 @@ describe.each<[string, INodeParameters, RegExp]>([
 		});
 	};
 
-	it('stop in time, are left out with a warning, and the paid ones are in the output', async () => {
+	it('stop in time, the rest is not sent, with a warning, and the paid ones are in the output', async () => {
 		const done = await run();
 		expect([done.error, created()]).toEqual([undefined, 2]);
 		expect(codes(done.output('Step'))).toEqual(['made', 'made']);
 		const [{ message, type }] = done.hints('Step');
 		expect(type).toBe('warning');
-		const [, why] = message.split('8 were left out at no charge: ');
+		const [, why] = message.split('8 were not sent at no charge: ');
 		expect(why).toMatch(reason);
 		expect(message).toContain('About 80 credits spent. Balance: 98,802 → 98,722');
 	});

@@ -3,11 +3,19 @@ import { NodeApiError, type JsonObject } from 'n8n-workflow';
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
 import type { Outcome } from '../../../client/jobs/outcome';
-import { amount, sentences } from '../../../client/text';
+import { sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';
-import { itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
-import { asHtml, chargedSoFar, counted, explained, itemsOf, withoutTags } from './wording';
+import { errorsOf, itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import {
+	asHtml,
+	chargedSoFar,
+	counted,
+	explained,
+	firstMessage,
+	itemsOf,
+	withoutTags,
+} from './wording';
 
 /** What to do after a step has failed. n8n keeps the ids of charged generations with the execution. */
 const HOW_TO_GO_ON = {
@@ -30,8 +38,7 @@ export function stepError(
 	journal?: Journal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
-	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
-	const refunded = [error, ...errors].flatMap(({ charge, generation }) =>
+	const refunded = [error, ...errorsOf(outcomes)].flatMap(({ charge, generation }) =>
 		charge === 'refunded' && generation ? [generation.id] : [],
 	);
 	const recorded = (journal?.paid() ?? []).filter(({ id }) => !refunded.includes(id));
@@ -128,24 +135,16 @@ export function addItemIndex(
 	Object.defineProperty(context, 'itemIndex', property);
 }
 
-const MOST_NAMED = 10;
-
 function othersOf(step: Step, outcomes: Array<Outcome<unknown>>, failed: number): string {
 	const others = [...outcomes.keys()].filter((position) => position !== failed);
 	const unsent = others.filter((position) => wasNotSent(outcomes[position])).length;
 	const failures = others.filter((position) => hasFailed(outcomes[position]));
-	const items = [...new Set(failures.map((position) => itemIndexAt(outcomes, position)))];
-	const reasons = failures.flatMap((position) => {
-		const outcome = outcomes[position];
-		return outcome.kind === 'error' ? [outcome.error.message] : [];
-	});
-	const why = reasons.length > 0 ? `: ${[...new Set(reasons)].join('; ')}` : '';
+	const items = failures.map((position) => itemIndexAt(outcomes, position));
+	const errors = errorsOf(failures.map((position) => outcomes[position]));
+	const why = errors.length > 0 ? `: ${firstMessage(errors)}` : '';
 	return sentences(
-		failures.length > 0 &&
-			(items.length > MOST_NAMED
-				? `${amount(failures.length)} more items failed`
-				: `${itemsOf(step, items)} failed, too${why}`),
-		unsent > 0 && `${counted(unsent, 'item was', 'items were')} skipped`,
+		failures.length > 0 && `${itemsOf(step, items)} failed, too${why}`,
+		unsent > 0 && `${counted(unsent, 'item was', 'items were')} not sent`,
 	);
 }
 

@@ -11,11 +11,16 @@ export function itemIndexAt(outcomes: Array<Outcome<unknown>>, position: number)
 }
 
 /**
- * True if a failed item has no output item: it is beyond Limit New Generations, and On Error is Stop. An agent sees no
+ * True if an item has no output item: it was not sent because of a spending limit, and On Error is Stop. An agent sees no
  * hint, and so gets the error.
  */
 export function isLeftOut(step: Step, error: GenerationError): boolean {
 	return isBeyondLimit(error) && !continuesOnError(step) && !runsAsTool(step);
+}
+
+/** The errors of the outcomes that have one. */
+export function errorsOf(outcomes: Array<Outcome<unknown>>): GenerationError[] {
+	return outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
 }
 
 /** Returns every generation that the outcomes show as paid for and not refunded. */
@@ -45,10 +50,9 @@ function isPaid(outcome: Outcome<unknown>): boolean {
  * an outcome that does not count.
  */
 export function uncertainItems(outcomes: Array<Outcome<unknown>>, except?: number): number[] {
-	const found = outcomes.flatMap((outcome, position) =>
+	return outcomes.flatMap((outcome, position) =>
 		outcome.kind === 'error' && outcome.error.charge === 'unknown' && position !== except
 			? [itemIndexAt(outcomes, position)]
 			: [],
 	);
-	return [...new Set(found)];
 }

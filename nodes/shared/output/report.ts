@@ -1,10 +1,11 @@
 import type { GenerationError } from '../../../client/api/errors';
 import { ENDED_WITHOUT_OUTPUT, type Outcome } from '../../../client/jobs/outcome';
+import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
-import { amount, sentences } from '../../../client/text';
-import { isLeftOut, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
-import { asHtml, chargedSoFar, counted, itemsOf } from './wording';
+import { amount, itemNames, sentences } from '../../../client/text';
+import { errorsOf, itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { asHtml, chargedSoFar, counted, firstMessage, itemsOf } from './wording';
 import type { Step } from '../step';
 
 /**
@@ -77,7 +78,8 @@ function isReady(outcome: Outcome<unknown>): boolean {
  */
 function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string): string[] {
 	const groups = new Map<string, Array<Outcome<unknown>>>();
-	for (const outcome of outcomes.filter((each) => !isThere(each))) {
+	const all = outcomes.map((each, at) => ({ ...each, itemIndex: itemIndexAt(outcomes, at) }));
+	for (const outcome of all.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		const group = groups.get(reason);
 		if (group) group.push(outcome);
@@ -100,36 +102,30 @@ function sentenceOf(step: Step, group: Array<Outcome<unknown>>, free: string): s
 	if (first.kind === 'done') {
 		return `${was} not ready in time and returned unfinished. Wait for Completion returns the output later`;
 	}
-	const errors = group.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
-	const { charge, code, description, message } = first.error;
-	if (isLeftOut(step, first.error)) {
-		return sentences(`${was} left out${free}: ${message}`, description);
-	}
+	const errors = errorsOf(group);
+	const { charge, code, description } = first.error;
+	const isUnsent = errors.every(({ skipped }) => skipped);
+	const items = group.map(({ itemIndex }) => itemIndex as number);
+	const { length } = step.items;
+	const which = isUnsent || length === 1 ? '' : ` (${itemNames(items, length)})`;
+	const why = `${which}: ${firstMessage(errors)}`;
 	switch (charge) {
 		case 'refunded':
-			return say('failed and was refunded', 'failed and were refunded');
+			return say('failed and was refunded', 'failed and were refunded') + why;
 		case 'unknown':
-			return `${amount(group.length)} got no response and may have been charged. Read the error before you run the items again`;
+			return `${amount(group.length)} got no response and may have been charged${which}. Read the error before you run the items again`;
 		case 'paid':
 			return sentences(
-				`${say('was charged, but has', 'were charged, but have')} no output: ${firstMessage(errors)}`,
+				`${say('was charged, but has', 'were charged, but have')} no output${why}`,
 				// Waiting for one that has ended would change nothing.
 				!ENDED_WITHOUT_OUTPUT.has(code) && 'Wait for Completion returns it by ID at no charge',
 			);
-		case 'none': {
-			const isSkipped = errors.some(({ skipped }) => skipped);
-			const what = isSkipped ? `${was} skipped` : `${amount(group.length)} failed`;
-			return `${what}${free}: ${firstMessage(errors)}`;
-		}
+		case 'none':
+			return sentences(
+				(isUnsent ? `${was} not sent` : `${amount(group.length)} failed`) + free + why,
+				isBeyondLimit(first.error) && description,
+			);
 	}
-}
-
-/** The message of the first item that failed by itself, and was not skipped because of another error. */
-function firstMessage(errors: GenerationError[]): string {
-	const own = errors.filter(({ skipped }) => !skipped);
-	const [first = errors[0]] = own;
-	const others = own.some(({ message }) => message !== first.message);
-	return others ? `${first.message}, and others` : first.message;
 }
 
 /** A sentence about outputs that are not returned: only the first of a generation is. */

@@ -2,6 +2,7 @@ import type { Job } from '../../../client/jobs/job';
 import type { Outcome } from '../../../client/jobs/outcome';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { typeCreatedBy } from '../execution';
+import { errorsOf } from './outcomes';
 import type { Step } from '../step';
 
 /**
@@ -17,7 +18,7 @@ export function traceStep(
 		balance,
 	}: { jobs?: Job[]; outcomes?: Array<Outcome<unknown>>; stats?: PipelineStats; balance?: number },
 ): void {
-	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [outcome.error] : []));
+	const errors = errorsOf(outcomes);
 	const refunded = errors.filter(({ charge }) => charge === 'refunded').length;
 	const uncertain = errors.filter(({ charge }) => charge === 'unknown').length;
 	const { made = 0, reused = 0, retries = 0, resubmitted = 0, recreated = 0 } = stats ?? {};

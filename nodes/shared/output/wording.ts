@@ -26,6 +26,14 @@ export function inFull(error: GenerationError): string {
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }
 
+/** The message of the first item that failed by itself, and not because of another one. */
+export function firstMessage(errors: GenerationError[]): string {
+	const own = errors.filter(({ skipped }) => !skipped);
+	const [first = errors[0]] = own;
+	const others = own.some(({ message }) => message !== first.message);
+	return others ? `${first.message}, and others` : first.message;
+}
+
 /** A count with its noun or verb: `2 items were`, `1 item was`. */
 export function counted(count: number, one: string, many: string): string {
 	return `${amount(count)} ${count === 1 ? one : many}`;

@@ -131,7 +131,7 @@ function judgeTraffic({ world, plan, transport, result }: Ended): void {
 	const lasted = canceledAt && world.time.now() - Math.max(canceledAt, transport.createdAt);
 	if (lasted && lasted > plan.buildMs)
 		world.blame(`The step went on for ${lasted} ms after the stop`);
-	// Items beyond the limit are left out, and end no step.
+	// Items beyond the limit are not sent, and end no step.
 	if (canceledAt === null && (!plan.settings.stopOnError || result.firstFailed === null)) {
 		const stopped = result.outcomes.findIndex(({ kind }) => kind === 'stopped');
 		if (stopped >= 0) world.blame(`Item ${stopped} was stopped by nothing`);

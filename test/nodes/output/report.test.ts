@@ -45,7 +45,7 @@ const refunded = failed('generation_failed', 'refunded');
 
 describe('the hint after a run', () => {
 	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
-		const { step, hints } = contextOf();
+		const { step, hints } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
 		summaryHint(step, stats(changes), outcomes);
 		return hints;
 	};
@@ -61,7 +61,11 @@ describe('the hint after a run', () => {
 	});
 
 	it.each<[string, Array<Outcome<unknown>>, string]>([
-		['some failed', [...ready, refunded, refunded], '2 failed and were refunded.'],
+		[
+			'some failed',
+			[...ready, refunded, refunded],
+			'2 failed and were refunded (items 3–4 of 4): Title of generation_failed.',
+		],
 		[
 			'the credits ran out',
 			[
@@ -69,12 +73,17 @@ describe('the hint after a run', () => {
 				failed('insufficient_credits', 'none', true),
 				failed('insufficient_credits', 'none'),
 			],
-			'2 were skipped at no charge: Title of insufficient_credits.',
+			'2 failed at no charge (items 3–4 of 4): Title of insufficient_credits.',
+		],
+		[
+			'a limit was reached',
+			[...ready, failed('credit_limit_reached', 'none', true)],
+			'1 was not sent at no charge: Title of credit_limit_reached.',
 		],
 		[
 			'one was refused',
 			[...ready, failed('invalid_parameter', 'none')],
-			'1 failed at no charge: Title of invalid_parameter.',
+			'1 failed at no charge (item 3 of 3): Title of invalid_parameter.',
 		],
 		[
 			'some were handed on unfinished',
@@ -84,12 +93,12 @@ describe('the hint after a run', () => {
 		[
 			'one is late',
 			[...ready, failed('timeout', 'paid')],
-			'1 was charged, but has no output: Title of timeout. Wait for Completion returns it by ID at no charge.',
+			'1 was charged, but has no output (item 3 of 3): Title of timeout. Wait for Completion returns it by ID at no charge.',
 		],
 		[
 			'an answer was lost',
 			[...ready, failed('uncertain_charge', 'unknown')],
-			'1 got no response and may have been charged. Read the error before you run the items again.',
+			'1 got no response and may have been charged (item 3 of 3). Read the error before you run the items again.',
 		],
 		['it was stopped', [...ready, stopped], '1 was stopped.'],
 	])('says what is ready, what is not, and why: %s', (_, outcomes, message) => {
