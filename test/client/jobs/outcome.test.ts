@@ -27,7 +27,9 @@ describe('a generation that failed', () => {
 			retry: 'never',
 			generation: failed.item,
 		});
-		expect(error.description).toBe('Change the prompt or the model, or try again.');
+		expect(error.description).toMatch(
+			/Change the prompt or the model, .* URLs open without a login/,
+		);
 	});
 });
 
