@@ -40,12 +40,12 @@ async function signedIn(url: string): Promise<Rest> {
 
 /** The examples that the editor's button runs. */
 const examples = [
-	'Picture and Video',
-	'Asset Library over MCP',
+	'Main Example: Picture and Video',
+	'MCP Asset Library',
 	'Low Balance Alarm',
-	'Scheduled Batch from a Data Table',
+	'Scheduled Batch from Table',
 	'Scheduled Batch to S3',
-	'Picture to Telegram',
+	'Post to Telegram',
 ];
 
 async function idOf(rest: Rest, example: string): Promise<string> {
@@ -56,7 +56,7 @@ async function idOf(rest: Rest, example: string): Promise<string> {
 
 /** Checks that only the sign-in itself is left to a person. */
 async function expectSignInPrepared(rest: Rest): Promise<void> {
-	const id = await idOf(rest, 'Agent Signed In to the Asset Library');
+	const id = await idOf(rest, 'MCP Agent Signed In to the Asset Library');
 	const { nodes } = await rest.send<{ nodes: INode[] }>('GET', `/workflows/${id}`);
 	const connector = nodes.find(({ name }) => name === 'Connector');
 	expect(connector?.parameters.endpointUrl).toMatch(/^http:.*\/mcp$/);

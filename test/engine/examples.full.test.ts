@@ -61,8 +61,12 @@ describe.each(files)('examples/%s', (file) => {
 	const own = nodes.filter(({ type }) => type.startsWith(ours));
 	const isNote = ({ type }: INode) => type.endsWith('.stickyNote');
 
+	it('has a title that begins with the words of its file name', () => {
+		const words = String(workflow.name).toLowerCase().replace(/\W+/g, '-');
+		expect(words).toMatch(new RegExp(`^${file.replace('.json', '')}\\b`));
+	});
+
 	it('is a workflow that n8n imports without changes', () => {
-		expect(workflow.name).toMatch(/\S/);
 		expect(workflow.meta).toBeDefined();
 		expect(workflow.pinData).toBeUndefined();
 		expect(workflow.active).toBe(false);
