@@ -35,8 +35,6 @@ export interface Step extends Caller {
 	callEndsAt?: number;
 	/** The key scope of the step, if it was read before a sleep. */
 	keyScope?: string | null;
-	/** The address of the service before a sleep. Nothing is sent to another one. */
-	address?: string | null;
 	/** The file of an item in a binary field, or at a path in its JSON. Throws if there is none. */
 	file: (itemIndex: number, place: string) => IBinaryData;
 }

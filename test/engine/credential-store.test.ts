@@ -155,16 +155,15 @@ describe('a credential that is edited while a step runs', () => {
 		const items = prompts('a boat [seconds: 20]', 'a ship [seconds: 20]');
 		const run = await stage.run('imageGeneration', {}, { items });
 		const { books, requests, keys } = stage.sandbox;
-		expect(run.error).toMatchObject({
-			message: 'The Base URL in the credential was changed while this node was running',
-			context: { code: 'credential_changed' },
-		});
+		expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
 		expect(books.totals).toMatchObject({ created: 2 });
 		for (const { id } of books.generations) expect(run.error?.description).toContain(id);
 		const { keyFingerprint } = requests.on('create')[0];
 		const atService = requests.all.filter(({ origin }) => origin === 'service');
 		expect(atService.filter((one) => one.keyFingerprint !== keyFingerprint)).toEqual([]);
-		expect(other.requests.all).toEqual([]);
+		const elsewhere = other.requests.all.map((one) => one.keyFingerprint);
+		expect(elsewhere.length).toBeGreaterThan(0);
+		expect(elsewhere).not.toContain(keyFingerprint);
 		expect(everythingIn(run.error)).not.toContain(keys.main.slice(9, 20));
 	});
 });

@@ -1,7 +1,6 @@
 import { ExecuteContext } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import { startSandbox, type Sandbox } from '../../sandbox/server';
 import type { Run } from '../../tools/engine';
 import { helperOf, killWave, nextOf, sleepToEnd, wake, wavesOf } from './asleep';
 import { asleep, boats, continues, items, openKeyedStage } from './keyed';
@@ -144,26 +143,5 @@ describe('a table that fails after the requests of a wave', () => {
 		for (const { id } of stage.sandbox.books.generations) {
 			expect(stopped.logs.some(({ message }) => message.includes(id))).toBe(true);
 		}
-	});
-});
-
-describe('a Base URL that is changed while a batch sleeps', () => {
-	let other: Sandbox;
-	beforeAll(async () => (other = await startSandbox()));
-	afterAll(async () => await other.close());
-
-	it('ends its items as errors, and sends nothing to the new service', async () => {
-		const first = await execute(boats(4), asleep(), continues);
-		expect(first.status).toBe('waiting');
-		const credential = { baseUrl: other.url, apiKey: other.keys.main };
-		for (const run of [first, helperOf(stage, first), wavesOf(stage, first)]) {
-			run.record.credentials.mediaGenerationApi = credential;
-		}
-		const end = await sleepToEnd(stage, first);
-		expect(end.output('Step').map(({ json }) => json.error_code)).toEqual(
-			boats(4).map(() => 'credential_changed'),
-		);
-		expect(created()).toBe(2);
-		expect(other.requests.all).toEqual([]);
 	});
 });

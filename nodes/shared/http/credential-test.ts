@@ -6,15 +6,19 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceClient } from '../../../client/api/client';
-import { GenerationError } from '../../../client/api/errors';
-import { raceAbort, toResult } from '../../../client/async';
+import { toResult } from '../../../client/async';
+import { errorOfJob } from '../../../client/jobs/outcome';
 import type { SendRequest } from '../../../client/ports';
 import { sentences } from '../../../client/text';
 import { wallClock } from './clock';
 import { apiKeyOf, serviceAddress } from './credential';
-import { noResponse, parsedBody, USER_WAITS_MS, withoutKeys } from './transport';
+import { parsedBody } from './transport';
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
+
+/** How long a user waits for the test, in milliseconds. */
+const USER_WAITS_MS = 20_000;
+
 /**
  * Tests the credential: reads the balance (spec 4.5). For a declared test request, n8n shows the code of a connection
  * error, such as ECONNREFUSED, which no rule can replace.
@@ -23,19 +27,16 @@ export async function testCredential(
 	this: ICredentialTestFunctions,
 	{ data = {} }: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
-	const end = AbortSignal.timeout(USER_WAITS_MS);
-	const ports = { clock: wallClock, random: Math.random, signal: end, maxRetries: 0 };
+	const { signal } = new AbortController();
+	const ports = { clock: wallClock, random: Math.random, signal, maxRetries: 0 };
 	const service = new ServiceClient({ ...ports, send: sendWith(this, data) });
-	const read = await toResult(async () => await raceAbort(end, service.balance()));
-	if (read.ok && read.value.object === 'credit_balance') {
-		return { status: 'OK', message: 'Connection successful!' };
+	const read = await toResult(async () => await service.balance());
+	if (read.ok) {
+		const isBalance = read.value.object === 'credit_balance';
+		return isBalance ? { status: 'OK', message: 'Connection successful!' } : failed(WRONG_ADDRESS);
 	}
-	if (read.ok) return failed(WRONG_ADDRESS);
-	const error = read.error instanceof GenerationError ? read.error : noResponse();
-	const { code, status, message, description, retry } = error;
+	const { code, message, description } = errorOfJob(read.error, null);
 	if (code === 'unreadable_answer') return failed(WRONG_ADDRESS);
-	// The advice for a step is about its retries and options.
-	if (status !== null && retry !== 'never') return failed(sentences(message, 'Try again later'));
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
@@ -57,8 +58,7 @@ function sendWith(
 			followAllRedirects: false,
 			timeout: USER_WAITS_MS,
 		})) as { statusCode: number; body: unknown };
-		// n8n returns the body of an error as text.
-		return withoutKeys({ status: statusCode, body: parsedBody(body) }, new Set([key]));
+		return { status: statusCode, body: parsedBody(body, new Set([key])) };
 	};
 }
 

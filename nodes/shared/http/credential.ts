@@ -44,19 +44,6 @@ function invalidBaseUrl(reason: string): GenerationError {
 	});
 }
 
-/** Builds the error for a credential whose Base URL has changed since the step started. */
-export function credentialChanged(): GenerationError {
-	return new GenerationError({
-		title: 'The Base URL in the credential was changed while this node was running',
-		details:
-			'The request was not sent. The new API key must not go to the old Base URL, and the service at the new Base URL does not know the generations of this run',
-		description:
-			'To get the charged generations, restore the old Base URL and use Retry or, for items with an Idempotency Key, start a new execution. With the new Base URL, items without an Idempotency Key are charged again.',
-		code: 'credential_changed',
-		fatalForStep: true,
-	});
-}
-
 /** n8n's messages for a missing credential: never chosen, deleted, or encrypted with another key. */
 const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;

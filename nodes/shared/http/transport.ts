@@ -1,24 +1,17 @@
-import type {
-	IAllExecuteFunctions,
-	ICredentialDataDecryptedObject,
-	IHttpRequestOptions,
+import {
+	jsonParse,
+	type IAllExecuteFunctions,
+	type ICredentialDataDecryptedObject,
+	type IHttpRequestOptions,
 } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
-import type { ProbeUrl, SendRequest, ServiceResponse } from '../../../client/ports';
+import type { ProbeUrl, SendRequest } from '../../../client/ports';
 import { ServiceClient } from '../../../client/api/client';
-import { GenerationError } from '../../../client/api/errors';
-import { readGeneration } from '../../../client/api/generation';
 import { debugLog } from '../execution';
 import type { Caller, Step } from '../step';
 import { wallClock } from './clock';
-import {
-	apiKeyOf,
-	CREDENTIAL,
-	credentialChanged,
-	serviceAddress,
-	unreadableCredential,
-} from './credential';
+import { apiKeyOf, CREDENTIAL, serviceAddress, unreadableCredential } from './credential';
 import type { ByteStream } from './byte-stream';
 import { openStream, timeFor, withRequest, type FullResponse } from './request';
 
@@ -30,19 +23,7 @@ import { openStream, timeFor, withRequest, type FullResponse } from './request';
 /** After a longer request, other executions take its response for lost. */
 const LONGEST_REQUEST_MS = 90_000;
 
-/** How long a user waits for the test of a credential, or for a list of models, in milliseconds. */
-export const USER_WAITS_MS = 20_000;
-
 const PROBE_TIMEOUT_MS = 10_000;
-
-/** Builds the error of a request that a user waits for, if there is no response within `USER_WAITS_MS`. */
-export function noResponse(): GenerationError {
-	return new GenerationError({
-		title: `The service cannot be reached: no response within ${USER_WAITS_MS / 1000} s`,
-		description: 'Check the Base URL in the credential, and that the service is up.',
-		code: 'connection_failed',
-	});
-}
 
 /**
  * Connects to the service with the node's credential. `options`: for models and credits only: the signal that ends the
@@ -57,25 +38,15 @@ export function serviceOf(
 	return new ServiceClient({ ...ports, ...options, send: connect(caller) });
 }
 
-/** Returns the address of the service, or throws as `serviceAddress` and as n8n does for a missing credential. */
-export async function addressOf({ n8n }: Step): Promise<string> {
-	return serviceAddress((await n8n.getCredentials(CREDENTIAL)).baseUrl);
-}
-
 /**
- * Binds the request port to the node's credential. Redirects are not followed, and the API key is removed from responses.
- * If the Base URL changes after the first request, or while the step sleeps, nothing more is sent.
+ * Binds the request port to the node's credential, which is read for each request: its address, and the key for it.
+ * Redirects are not followed, and the API key is removed from responses.
  */
-export function connect(
-	caller: Pick<Caller, 'n8n' | 'signal'> & Pick<Step, 'address'>,
-): SendRequest {
+export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
-	let started = caller.address ?? null;
 	const read = async () => {
 		const data = await caller.n8n.getCredentials(CREDENTIAL);
 		const address = serviceAddress(data.baseUrl);
-		started ??= address;
-		if (address !== started) throw credentialChanged();
 		// As it is sent: an error response may contain it.
 		keys.add(apiKeyOf(data.apiKey));
 		return { address, data };
@@ -98,7 +69,7 @@ export function connect(
 		};
 		const response = await exchange(caller, read, options, signal);
 		const { statusCode: status, body: content, headers: received } = response;
-		return { ...withoutKeys({ status, body: parsedBody(content) }, keys), headers: received };
+		return { status, body: parsedBody(content, keys), headers: received };
 	};
 }
 
@@ -194,42 +165,22 @@ async function isOneByte(
 /** An id that is sent as a number, whose digits JavaScript would round. */
 const LARGE_ID = /("(?:generation_)?id"\s*:\s*)(\d{16,})(?=\s*[,}])/g;
 
-/** Parses the body of a response. Returns it unchanged if it is not JSON, or already parsed. */
-export function parsedBody(body: unknown): unknown {
-	try {
-		return typeof body === 'string' ? JSON.parse(body.replace(LARGE_ID, '$1"$2"')) : body;
-	} catch {
-		return body;
-	}
-}
+/** The token in a signed URL of a file in n8n, in any encoding: it works without a login. */
+const TOKEN = /(binary-data\S{1,6}signed\S{1,6}token\S)[\w.-]+/gi;
 
-/** Fields of a successful response that errors and logs quote. */
-const QUOTED = new Set(['error', 'status']);
+/** A shorter key may be part of an id or a URL by chance. */
+const SHORTEST_KEY = 8;
 
 /**
- * Removes the API keys, and signed URLs, from error responses, and from what is quoted of others. Everything else is unchanged: a change
- * inside an id or URL would corrupt it.
+ * Parses the body of a response, if it is JSON. Removes the API keys that were sent, and tokens of n8n: errors and logs
+ * quote it.
  */
-export function withoutKeys({ status, body }: ServiceResponse, keys: Set<string>): ServiceResponse {
-	// Errors quote a response without an id.
-	const isQuoted = status >= 300 || readGeneration(body, 0) === null;
-	return { status, body: cut(body, [...keys].filter(Boolean), isQuoted) };
-}
-
-/** A signed URL of a file in n8n, in any encoding: it works without a login. A match starts only where a word does. */
-const SIGNED_URL = /(?<![^\s"'<>])[^\s"'<>]*binary-data\S{1,6}signed[^\s"'<>]*/gi;
-
-/** Replaces keys and signed URLs in every string and name of a JSON value or, unless `isQuoted`, of its fields that are quoted. */
-function cut(value: unknown, keys: string[], isQuoted: boolean): unknown {
-	if (typeof value === 'string' && isQuoted) {
-		const text = value.replace(SIGNED_URL, '[signed URL]');
-		return keys.reduce((rest, key) => rest.replaceAll(key, '[API key]'), text);
-	}
-	if (Array.isArray(value)) return value.map((each) => cut(each, keys, isQuoted));
-	if (typeof value !== 'object' || value === null) return value;
-	const entries = Object.entries(value).map(([name, each]) => [
-		isQuoted && !QUOTED.has(name) ? cut(name, keys, true) : name,
-		cut(each, keys, isQuoted || QUOTED.has(name)),
-	]);
-	return Object.fromEntries(entries);
+export function parsedBody(body: unknown, keys: Set<string>): unknown {
+	const received = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+	const text = [...keys]
+		.filter(({ length }) => length >= SHORTEST_KEY)
+		.reduce((rest, key) => rest.replaceAll(key, '[API key]'), received)
+		.replace(TOKEN, '$1…')
+		.replace(LARGE_ID, '$1"$2"');
+	return jsonParse<unknown>(text, { fallbackValue: text });
 }

@@ -5,11 +5,11 @@ import type {
 } from 'n8n-workflow';
 
 import type { Model, ModelFilter } from '../../../client/api/client';
-import { GenerationError } from '../../../client/api/errors';
-import { raceAbort, toResult } from '../../../client/async';
+import { toResult } from '../../../client/async';
+import { errorOfJob } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import { nodeError } from '../output/node-error';
-import { noResponse, serviceOf, USER_WAITS_MS } from '../http/transport';
+import { serviceOf } from '../http/transport';
 import { callerIn } from '../step';
 
 /**
@@ -42,13 +42,13 @@ export function modelSearch(type: ModelFilter) {
 
 /** @throws NodeApiError if the catalog cannot be read */
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
-	// A user is waiting for the list, and can open it again.
 	const caller = callerIn(context);
-	const signal = AbortSignal.timeout(USER_WAITS_MS);
-	const service = serviceOf(caller, { signal, maxRetries: 1 });
-	const listed = await toResult(async () => await raceAbort(signal, service.models(type)));
+	// A user is waiting for the list, and can open it again.
+	const listed = await toResult(
+		async () => await serviceOf(caller, { maxRetries: 0 }).models(type),
+	);
 	if (listed.ok) return listed.value;
-	throw nodeError(caller, listed.error instanceof GenerationError ? listed.error : noResponse(), 0);
+	throw nodeError(caller, errorOfJob(listed.error, null), 0);
 }
 
 /** Returns the name of a model, and its provider, resolution, speed and description as a text. */
@@ -64,28 +64,10 @@ export function describeModel(model: Model): { name: string; description: string
 	};
 }
 
-/** n8n's model picker cuts off a longer name, in the middle of a word. */
-const LONGEST_NAME = 56;
-
-/**
- * Returns the name of a model with its speed, its largest size, and what it is good at, because n8n's model picker shows
- * no descriptions. Ends with a whole word.
- */
+/** Returns the name of a model with its speed and largest size, because n8n's model picker shows no descriptions. */
 export function nameWithFacts(model: Model): string {
-	const facts = [
-		describeModel(model).name,
-		speedOf(model),
-		model.max_resolution,
-		textOf(model.description).replace(/\.$/, ''),
-	].filter(Boolean);
-	const whole = facts.join(' · ');
-	return whole.length > LONGEST_NAME ? `${wordsWithin(whole, LONGEST_NAME)}…` : whole;
-}
-
-/** The words of a text that fit into so many characters. A longer word is cut. */
-function wordsWithin(text: string, most: number): string {
-	const [words] = /^.*(?=[\s·])/s.exec(text.slice(0, most + 1)) ?? [];
-	return (words?.trim() || text.slice(0, most)).replace(/[\s·,;.]+$/, '');
+	const facts = [describeModel(model).name, speedOf(model), model.max_resolution];
+	return facts.filter(Boolean).join(' · ');
 }
 
 /** One entry that is not as specified must not empty the whole list. */

@@ -7,7 +7,6 @@ import { newMemory } from '../../../client/jobs/memory';
 import { keptInput } from '../form/include-option';
 import type { Plan } from '../form/plan-items';
 import { newTerms, runHelper } from '../helper-workflow';
-import { addressOf } from '../http/transport';
 import type { Failures } from '../run/run-node';
 import { spentBy, type StepStart } from '../run/run-plans';
 import type { Step } from '../step';
@@ -83,8 +82,7 @@ async function fallAsleep(
 	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
 	state: SleepState,
 ): Promise<INodeExecutionData[][] | null> {
-	const address = await toResult(async () => await addressOf(step));
-	const secret = keepParameters(step, fields, state.run, address.ok ? address.value : null);
+	const secret = keepParameters(step, fields, state.run);
 	const guard = guardWorkflow({ node: step.node, step: state.step, noun });
 	const terms = newTerms(step, secret);
 	const slept = await toResult(

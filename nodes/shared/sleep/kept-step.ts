@@ -28,8 +28,6 @@ export interface KeptParameters extends IDataObject {
 	run: number;
 	/** What its idempotency keys belong to; `null` without a name. */
 	keyScope: string | null;
-	/** The address of the service, which the credential must still have. `null` if it could not be read. */
-	address: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
 }
@@ -39,14 +37,12 @@ export interface KeptParameters extends IDataObject {
  *
  * @param step evaluates each expression only once
  * @param run the run index of the step
- * @param address of the service
  * @returns the secret for the helper workflows of the step
  */
 export function keepParameters(
 	step: Step,
 	fields: INodeProperties[],
 	run: SleepState['run'],
-	address: string | null,
 ): string {
 	const { parameters } = step.node;
 	const evaluated = fields.filter(({ name }) => hasExpression(parameters[name]));
@@ -59,7 +55,7 @@ export function keepParameters(
 	// All runs of a step in a loop share it.
 	const secret = kept[KEPT]?.secret ?? randomUUID();
 	const keyScope = keyScopeOfStep(step);
-	kept[KEPT] = { v: STORED_VERSION, secret, run, keyScope, address, items } as KeptParameters;
+	kept[KEPT] = { v: STORED_VERSION, secret, run, keyScope, items } as KeptParameters;
 	return secret;
 }
 
@@ -115,7 +111,6 @@ export function keptStep(
 		},
 		evaluate: null,
 		keyScope: kept.keyScope,
-		address: kept.address,
 		file: (itemIndex, place) => fileAt(items[itemIndex], place),
 	};
 }

@@ -17,11 +17,7 @@ import { errorFromConnection } from '../../../client/api/connection';
 import { balanceBelow } from '../../../client/api/client';
 import { errorFromResponse, GenerationError, unreadableAnswer } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
-import {
-	credentialChanged,
-	serviceAddress,
-	unreadableCredential,
-} from '../../../nodes/shared/http/credential';
+import { serviceAddress, unreadableCredential } from '../../../nodes/shared/http/credential';
 import {
 	errorFromDownload,
 	badOutput,
@@ -107,7 +103,6 @@ const ERRORS: GenerationError[] = [
 	unreadableAnswer({ status: 200, body: '' }, false),
 	unreadableCredential(new Error(HTML)),
 	errorFromConnection(networkError('ECONNREFUSED', 'connect'), true),
-	credentialChanged(),
 	thrownBy(() => serviceAddress('https://user:password@api.example.com')),
 	errorFromConnection(networkError('ENOTFOUND', 'getaddrinfo'), true),
 	errorFromConnection(networkError('ECONNRESET', 'read'), false),
