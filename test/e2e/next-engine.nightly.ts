@@ -46,7 +46,7 @@ async function run(prompts: string[], runOptions: object, key: object = keyed): 
 	return await stage.executions.ended(await stage.executions.run(workflow, trigger));
 }
 
-it('creates images, and polls instead of suspending', async () => {
+it('creates images, and polls instead of sleeping', async () => {
 	const prompts = promptsNamed('Next', 2);
 	const first = await run(prompts, { whileWaiting: 'suspend' });
 	expect([first.status, errorOf(first)]).toEqual(['success', '']);

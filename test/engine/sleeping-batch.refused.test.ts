@@ -19,7 +19,7 @@ it('a batch that n8n cannot suspend is polled, says so, and keeps its spending l
 	expect(codes).toEqual(['completed', 'completed', 'generation_limit_reached']);
 	expect(created()).toBe(2);
 	expect(run.hints('Step').map(({ message }) => message)).toEqual([
-		'Polled instead of suspending, because n8n could not suspend the execution: No helper workflows here',
+		'Polled instead of sleeping, because n8n could not suspend the execution: No helper workflows here',
 		expect.stringMatching(
 			/^2 of 3 ready\. 1 was not sent at no charge: The limit of 2 new generations is reached\. Run the workflow again .* for all\.( 1 request was retried\.)?$/,
 		),

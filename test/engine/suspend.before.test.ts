@@ -33,7 +33,7 @@ describe('a wait that is set to suspend, before it does', () => {
 		const run = await stage.run('waitForCompletion', suspend, order);
 		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 		expect(run.hints('Step')).toMatchObject([
-			{ message: expect.stringMatching(/^Polled instead of suspending/), type: 'warning' },
+			{ message: expect.stringMatching(/^Polled instead of sleeping/), type: 'warning' },
 		]);
 	});
 

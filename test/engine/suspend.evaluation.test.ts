@@ -16,7 +16,7 @@ describe('a case of an evaluation', () => {
 		expect(run.output('Step')).toMatchObject([{ json: { id, status: 'completed' } }]);
 		expect(run.hints('Step')).toContainEqual(
 			expect.objectContaining({
-				message: expect.stringMatching(/^Polled instead of suspending, .*evaluation/) as string,
+				message: expect.stringMatching(/^Polled instead of sleeping, .*evaluation/) as string,
 				type: 'warning',
 			}),
 		);
@@ -34,7 +34,7 @@ describe('a case of an evaluation', () => {
 		expect(run.output('Step')).toMatchObject([{ json: { status: 'completed' } }]);
 		expect(run.hints('Step')).toContainEqual(
 			expect.objectContaining({
-				message: expect.stringMatching(/^Polled instead of suspending, .*evaluation/) as string,
+				message: expect.stringMatching(/^Polled instead of sleeping, .*evaluation/) as string,
 			}),
 		);
 		expect(created()).toBe(1);

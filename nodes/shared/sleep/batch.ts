@@ -57,7 +57,7 @@ async function beginBatch(
 
 function keyMissing(): InvalidInputError {
 	return new InvalidInputError(
-		'Suspend needs an Idempotency Key, and this item has none',
+		'Sleep During Long Batches needs an Idempotency Key, and this item has none',
 		'A batch that sleeps finds its generations by their idempotency keys. Add the option Idempotency Key with a different value for each item, such as {{ $json.id }}. Or set Sleep During Long Batches to No.',
 	);
 }

@@ -6,7 +6,7 @@ import type { Step } from '../step';
 
 /** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
 export function whyNotSleep(step: Step): string | null {
-	if (!wakesAfterCrash()) return 'Suspend needs n8n 2.41 or later';
+	if (!wakesAfterCrash()) return 'sleeping needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
 	if (isEvaluated(step)) return 'in an evaluation, n8n treats a sleeping execution as finished';
@@ -22,9 +22,9 @@ export function whyNotSleep(step: Step): string | null {
 	return null;
 }
 
-/** Shows a hint that a step polls although it was set to suspend. */
+/** Shows a hint that a step polls although it was set to sleep. */
 export function polledHint(step: Step, reason: string): null {
-	hint(step, `Polled instead of suspending, because ${reason}`, 'warning');
+	hint(step, `Polled instead of sleeping, because ${reason}`, 'warning');
 	return null;
 }
 

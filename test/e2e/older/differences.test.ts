@@ -33,7 +33,7 @@ describe('Wait for Completion, set to suspend', () => {
 		for (const { binary } of items) expect(binary?.data).toMatchObject({ mimeType: 'image/png' });
 		const [{ hints = [] }] = execution.data.resultData.runData.Wait;
 		expect(hints.map(({ message }) => message)).toContainEqual(
-			expect.stringMatching(/^Polled instead of suspending, because Suspend needs n8n/),
+			expect.stringMatching(/^Polled instead of sleeping, because sleeping needs n8n/),
 		);
 	});
 
