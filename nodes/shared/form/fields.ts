@@ -190,7 +190,7 @@ export function creatingOptions(within = ''): Field[] {
 			default: '{}',
 			placeholder: 'e.g. {"style": "watercolor"}',
 			description:
-				'Settings of the model that this form does not have, with the names in its documentation',
+				'Settings of the model that this form does not have, with the names in its documentation; what a model does not know is usually ignored, such as the aspect ratio of a video',
 			check: additionalFields,
 		},
 		{
@@ -210,7 +210,7 @@ export function creatingOptions(within = ''): Field[] {
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether an item whose prompt, model or other settings have changed is created and charged again, instead of reusing its old output',
+				'Whether an item whose prompt, model or other settings have changed is created and charged again, instead of reusing its old output; add it before the first run, because adding it later charges every item once more',
 		},
 		{
 			displayName: 'Share Keys Under a Name',
