@@ -1,30 +1,27 @@
 import { CancelledError } from '../api/errors';
 import { onAbort, withTimeout } from '../async';
-import type { Clock, ProbeUrl, Random } from '../ports';
-import { Durations } from './durations';
+import type { Clock, ProbeUrl } from '../ports';
 
 /** A storage's statuses for a file that is not there yet. */
 export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
 const PROBES_PER_SECOND = { least: 25, most: 32, each: 1.5 };
-/** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
-const SHORTEST_PAUSE_MS = 250;
-const PAUSE_OF_AGE = 1 / 30;
-/** A probe is due sooner if its generation will have ended with at least this probability. */
-const LIKELY = 0.6;
+/** Before anything is known, a generation of age t has probably ended by the age of 2t + this. */
+const PRIOR_SCALE_MS = 1_000;
+/** Number of ended generations to remember. The last ones count: a model may become slower or faster. */
+const MOST_REMEMBERED = 128;
 
 /** A generation whose output is probed. Times are in milliseconds since the Unix epoch. */
 export interface Probed {
 	readonly since: number;
-	/** Its model, if the step created it, so that its age is known. */
-	readonly model: string | null;
+	/** When it was last found running. */
 	readonly seenAt: number;
 }
 
 /**
  * Probes the output URLs of one step, at a limited rate. The probe that most likely finds a file is sent first: the
- * generations of the step that have ended show how long the others of the same model take.
+ * generations of the step that have ended show how long the others take.
  */
 export class Prober {
 	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
@@ -34,7 +31,8 @@ export class Prober {
 	private nextAt = 0;
 	/** The generations that wait for a turn, and what to call then. */
 	private readonly waiting = new Map<Probed, () => void>();
-	private readonly durations = new Map<string | null, Durations>();
+	/** The ages at which generations have ended, in milliseconds. */
+	private readonly ages: number[] = [];
 	private isServing = false;
 
 	constructor(
@@ -42,43 +40,22 @@ export class Prober {
 			probe: ProbeUrl;
 			clock: Clock;
 			halt: AbortSignal;
-			random: Random;
 		},
 		private readonly intervalMs: number,
 	) {}
 
-	/** Returns when the next probe of a generation is due, after a pause of at most `mostMs`. */
-	dueAt(probed: Probed, mostMs: number): number {
-		const { clock, random } = this.ports;
-		const now = clock.now();
-		const age = now - probed.since;
-		const usual = Math.max(SHORTEST_PAUSE_MS, age * PAUSE_OF_AGE) * (0.75 + 0.5 * random());
-		const latest = now + Math.min(mostMs, usual);
-		if (this.isLikely(probed, now)) return latest;
-		const moments = Array.from({ length: 8 }, (_, step) => now + (step / 8) * (latest - now));
-		return moments.find((at) => this.isLikely(probed, at)) ?? latest;
-	}
-
-	/** True if a generation has probably ended by this time. False if no generation of the model has ended yet. */
-	private isLikely(probed: Probed, at: number): boolean {
-		return this.durationsOf(probed).areKnown && this.chance(probed, at) >= LIKELY;
-	}
-
-	ended(probed: Probed, foundAt: number): void {
-		const { since, seenAt } = probed;
-		if (probed.model !== null) this.durationsOf(probed).add(seenAt - since, foundAt - since);
+	/** Learns from a generation that has just ended. */
+	ended({ since, seenAt }: Probed): void {
+		this.ages.push((seenAt + this.ports.clock.now()) / 2 - since);
+		if (this.ages.length > MOST_REMEMBERED) this.ages.shift();
 	}
 
 	/** The probability that a generation has ended since it was last found running. */
-	private chance(probed: Probed, now: number): number {
-		const { since, seenAt } = probed;
-		return this.durationsOf(probed).chance(seenAt - since, now - since);
-	}
-
-	private durationsOf({ model }: Probed): Durations {
-		const durations = this.durations.get(model) ?? new Durations();
-		this.durations.set(model, durations);
-		return durations;
+	private chance({ since, seenAt }: Probed, now: number): number {
+		const [from, to] = [seenAt - since, now - since];
+		const later = this.ages.filter((age) => age > from);
+		const prior = (to - from) / (to + PRIOR_SCALE_MS);
+		return (prior + later.filter((age) => age <= to).length) / (1 + later.length);
 	}
 
 	/** Waits until a probe may be sent. Returns false if the time `until` comes first. Throws CancelledError once the step ends. */

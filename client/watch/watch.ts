@@ -17,6 +17,8 @@ const LATER_CHECKS_OF_AGE = 1 / 10;
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
+/** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
+const PROBE_PAUSE = { leastMs: 150, ofAge: 1 / 40 };
 /** Longest wait for a turn to probe. */
 const LONGEST_TURN_MS = 1_000;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
@@ -25,9 +27,7 @@ const LAST_CHECK_MS = 1_000;
 /** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
 export class Watch implements Probed {
 	since: number;
-	readonly model: string | null;
 	seenAt: number;
-	private foundAt: number | null = null;
 	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
 	private earliestAt: number;
 	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
@@ -68,7 +68,6 @@ export class Watch implements Probed {
 		const now = watcher.ports.clock.now();
 		this.since = this.scheduledAt = this.earliestAt = this.seenAt = now;
 		this.wasRunning = generation !== null && !isFinal(generation);
-		this.model = generation && this.wasRunning ? generation.item.model : null;
 		if (exists) watcher.ports.service.confirmBaseUrl();
 	}
 
@@ -166,9 +165,9 @@ export class Watch implements Probed {
 		ports.rest?.served();
 		const isRunning = !isFinal(generation);
 		this.wasRunning ||= isRunning;
-		if (isRunning) [this.seenAt, this.foundAt] = [ports.clock.now(), null];
+		if (isRunning) this.seenAt = ports.clock.now();
 		if (isRunning && this.confirmations > CONFIRMING_PAUSES_MS.length) prober.usable = false;
-		if (isCompleted(generation)) prober.ended(this, this.foundAt ?? ports.clock.now());
+		if (isCompleted(generation)) prober.ended(this);
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (!wasProbed || !isCompleted(generation) || generation.item.url === null) return;
 		const until = Math.min(deadline, ports.clock.now() + LONGEST_TURN_MS);
@@ -194,13 +193,12 @@ export class Watch implements Probed {
 		}
 		this.probeAt = Infinity;
 		if (result === 'unusable') return;
-		this.foundAt = sentAt;
 		if (this.readiness !== 'outputUrl') this.confirmAt = ports.clock.now();
 		else if (this.generation) {
 			// The existing file alone counts as completed (spec 4.3).
 			const { item } = this.generation;
 			this.generation = { ...this.generation, item: { ...item, status: 'completed' } };
-			prober.ended(this, sentAt);
+			prober.ended(this);
 		}
 	}
 
@@ -211,8 +209,9 @@ export class Watch implements Probed {
 	/** When a run that may rest checks a generation next that is not due soon; `null` if the usual schedule applies. */
 	private distantCheck(): number | null {
 		const { ports } = this.watcher;
-		const { generation } = this;
-		if (generation === null || isFinal(generation) || this.lastError || this.foundAt) return null;
+		const { confirmAt, generation } = this;
+		if (generation === null || isFinal(generation) || this.lastError) return null;
+		if (confirmAt < Infinity) return null;
 		const age = ports.rest?.nextCheck(ports.clock.now() - this.since) ?? null;
 		return age === null ? null : this.since + age;
 	}
@@ -246,10 +245,12 @@ export class Watch implements Probed {
 	}
 
 	private planProbe(): void {
-		const { intervalMs, ports, prober } = this.watcher;
-		const isPlain = this.readiness === 'outputUrl';
+		const { intervalMs, ports } = this.watcher;
 		const now = ports.clock.now();
-		this.probeAt = isPlain ? now + intervalMs : prober.dueAt(this, intervalMs);
+		const { leastMs, ofAge } = PROBE_PAUSE;
+		const usual = Math.max(leastMs, (now - this.since) * ofAge) * (0.75 + 0.5 * ports.random());
+		this.probeAt =
+			now + (this.readiness === 'outputUrl' ? intervalMs : Math.min(intervalMs, usual));
 	}
 
 	private canProbe(): boolean {
