@@ -11,24 +11,18 @@ import type { Step } from '../shared/step';
 const entries = entriesOf(waitFields);
 const entryOf = (name: string) => entries.find((entry) => entry.name === name) as Entry;
 
-/** Codes of errors after which an item may have been charged although it has no ID. */
-const MAY_BE_CHARGED = new Set([
-	'uncertain_charge',
-	'batch_interrupted',
-	'wait_interrupted',
-	'record_unavailable',
-	'unexpected_error',
-]);
-
 /**
  * Reads and validates one item's parameters. Throws InvalidInputError, with the generation if only another parameter is
- * invalid, or the error of an earlier node if the item carries one and no id.
+ * invalid.
  */
 export function planWait(step: Step, itemIndex: number): Plan[] {
 	// Some nodes return an item with a file only.
 	const item = asRecord(step.items[itemIndex].json);
-	const id = idOf(step, itemIndex, item);
+	const { error: earlier, error_code: code } = item;
+	const hasFailed = typeof earlier === 'string' && typeof code === 'string';
+	let id: string | null = null;
 	try {
+		id = idOf(step, itemIndex, item, hasFailed);
 		const values = readForm(step, itemIndex, entries);
 		const wait = values.mode !== 'check';
 		const waiting = waitingOf(step, values as Settings, WAIT_TIMEOUT);
@@ -40,42 +34,31 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		throw error instanceof GenerationError ? error.with({ generation: { id } }) : error;
+		// The earlier error says whether the item was charged.
+		const details = `An earlier node failed for it: ${String(earlier)}`;
+		const ofItem = hasFailed && { details, charge: 'unknown' as const };
+		const more = id === null ? ofItem : { generation: { id } };
+		throw error instanceof GenerationError ? error.with({ ...more }) : error;
 	}
 }
 
-/** The generation ID of an item. An item that failed in an earlier node, before it had one, throws that error. */
-function idOf(step: Step, itemIndex: number, item: Record<string, unknown>): string {
-	const { error: title, error_code: code } = item;
-	const earlier =
-		typeof title === 'string' && typeof code === 'string' ? withoutId(title, code) : null;
-	try {
-		const id = (valueAt(step, itemIndex, entryOf('generationId')) ?? idFrom(item)) as string;
-		// Otherwise it may be an ID of the item's own, such as the number of a row.
-		if (earlier === null || looksLikeId(id)) return id;
-	} catch (error) {
-		throw earlier ?? error;
-	}
-	throw earlier;
-}
-
-function withoutId(title: string, code: string): GenerationError {
-	return new GenerationError({
-		title,
-		description:
-			'An earlier node failed for this item, so there is no generation ID to wait for. Remove such items with a Filter node, or set On Error to Continue',
-		code,
-		charge: MAY_BE_CHARGED.has(code) ? 'unknown' : 'none',
-	});
-}
-
-function idFrom(item: Record<string, unknown>): string {
+/** The generation ID of an item. `hasFailed`: an earlier node has failed for it. */
+function idOf(
+	step: Step,
+	itemIndex: number,
+	item: Record<string, unknown>,
+	hasFailed: boolean,
+): string {
 	const label = 'Generation ID';
-	const found = idIn(item);
-	if (found !== undefined) return generationId(label, found);
+	const given = valueAt(step, itemIndex, entryOf('generationId')) ?? idIn(item);
+	// The ID of an item that failed may be one of its own, such as the number of a row.
+	const isOwn = hasFailed && !looksLikeId(String(given));
+	if (given !== undefined && !isOwn) return generationId(label, given);
 	throw new InvalidInputError(
 		'This item has no generation ID',
-		`${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
+		hasFailed
+			? 'Remove such items with a Filter node, or set On Error to Continue'
+			: `${label} is empty, and the item has no value in its fields generation.id, generation_id and id. Connect the output of Image Generation or Video Generation, or enter an ID.`,
 	);
 }
 

@@ -149,8 +149,6 @@ describe('reference files in a workflow that keeps them within the JSON', () => 
 	it.each([
 		['the name of the field', 'data'],
 		['its path', '_files.data'],
-		['the file itself', '={{ $json._files.data }}'],
-		['the file of an earlier node', "={{ $('Files').item._files.data }}"],
 	])('are found by %s', async (_, binaryPropertyName) => {
 		const entry = { source: 'binary', type: '', binaryPropertyName };
 		const step = ownNode('Step', 'imageGeneration', {

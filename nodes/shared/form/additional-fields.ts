@@ -1,3 +1,5 @@
+import { jsonParse } from 'n8n-workflow';
+
 import { FreshValue } from '../../../client/api/fresh-value';
 import { InvalidInputError, isObject, toPlainValue } from './checks';
 import type { Values } from './form';
@@ -12,7 +14,10 @@ const RESERVED = ['model', 'prompt', 'inputs', 'n'];
  * is no JSON object, contains `undefined`, or sets a field that only the form may set.
  */
 export function additionalFields(field: string, value: unknown): Values {
-	const added = typeof value === 'string' ? readJson(value) : plainJson(field, value);
+	const added =
+		typeof value === 'string'
+			? jsonParse<unknown>(value, { fallbackValue: null })
+			: plainJson(field, value);
 	if (!isObject(added)) {
 		throw new InvalidInputError(
 			`${FIELD} is not a JSON object`,
@@ -25,14 +30,6 @@ export function additionalFields(field: string, value: unknown): Values {
 		`${FIELD} cannot set "${reserved}"`,
 		`Remove it from Additional Body Fields, and use ${reserved === 'n' ? 'Number of Images or Number of Videos' : 'the field of the form'} instead.`,
 	);
-}
-
-function readJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 /** Returns the value of an expression as JSON, which would leave out what is undefined. */

@@ -1,5 +1,3 @@
-import { jsonStringify } from 'n8n-workflow';
-
 import { GenerationError, inTitle } from '../../../client/api/errors';
 import { truncate } from '../../../client/text';
 
@@ -77,15 +75,6 @@ export function toPlainValue(field: string, value: unknown): unknown {
 	return value;
 }
 
-/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
-export function toText(value: object): string {
-	try {
-		return JSON.stringify(value);
-	} catch {
-		return jsonStringify(value, { replaceCircularRefs: true });
-	}
-}
-
 /** True for an object that is no list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -115,6 +104,15 @@ export function aspectRatio(field: string, value: unknown): string {
 /** A text that is compared with others: characters with accents have several encodings. */
 export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
+}
+
+/** An idempotency key. JavaScript makes `undefined` of a value that is missing, and items would share such a key. */
+export function idempotencyKey(field: string, value: unknown): string {
+	const key = normalizedText(field, value);
+	if (!/undefined|invalid date/i.test(key)) return key;
+	const advice =
+		'Check the names in the expression. Items with the same idempotency key share one generation.';
+	throw invalid(field, 'made of values that each item has', key, advice);
 }
 
 /** The texts of a list, which may also be one text with commas. Each of them once; empty ones are dropped. */

@@ -1,10 +1,11 @@
+import { jsonStringify } from 'n8n-workflow';
+
 import { digest } from '../../../client/orders/table';
 import { numbered } from '../../../client/jobs/job';
 import type { GenerationType } from '../../../client/api/generation';
 import { runsAsTool } from '../execution';
 import { withAdditionalFields } from './additional-fields';
-import { integer, isObject, toText } from './checks';
-import { requireKeyValues } from './expressions';
+import { integer, isObject } from './checks';
 import { writtenAt, type Entry, type Values } from './form';
 import { downloadTarget, waitingOf, type Settings } from './parameters';
 import type { Plan } from './plan-items';
@@ -25,6 +26,9 @@ interface Draft {
 	defaultTimeout: number;
 	inputs?: Inputs;
 }
+
+/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
+const toText = (value: object) => jsonStringify(value, { replaceCircularRefs: true });
 
 /** How many characters of the digest a key gets. Never changed: keys are stored. */
 const DIGEST_IN_KEY = 16;
@@ -48,7 +52,6 @@ export function creationPlans(
 	});
 	const { idempotencyKey: key, newOnChange, keyScope, numberOfOutputs, fallbackModels } = settings;
 	const writtenKey = writtenAt(step, 'options.idempotencyKey');
-	if (key !== null) requireKeyValues(step, itemIndex, writtenKey, key);
 	if (key !== null) requireKeyScope(step, keyScope);
 	const idempotencyKey =
 		key !== null && newOnChange ? `${key} ${asked.slice(0, DIGEST_IN_KEY)}` : key;

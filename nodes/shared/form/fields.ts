@@ -1,5 +1,5 @@
 import { additionalFields } from './additional-fields';
-import { integer, integerWithin, normalizedText } from './checks';
+import { idempotencyKey, integer, integerWithin, normalizedText } from './checks';
 import type { Field } from './form';
 import { urlList } from './urls';
 
@@ -202,7 +202,7 @@ export function creatingOptions(within = ''): Field[] {
 			description:
 				'A unique value for each item, such as its ID: the item is charged once, and later runs and retries reuse its generation',
 			hint: 'A changed prompt returns the old output, unless New Output If the Request Changes is on',
-			check: normalizedText,
+			check: idempotencyKey,
 		},
 		{
 			displayName: 'New Output If the Request Changes',

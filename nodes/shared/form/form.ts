@@ -1,4 +1,4 @@
-import type { IBinaryData, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 
 import {
 	InvalidInputError,
@@ -144,13 +144,12 @@ function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknow
 	}
 }
 
-/** The value of a field as text, number, boolean or a list; `null` if it is empty. Some fields take objects or files. */
-function plainValue({ type, typeOptions, label, required }: Entry, evaluated: unknown): unknown {
+/** The value of a field as text, number, boolean or a list; `null` if it is empty. A JSON field also takes objects. */
+function plainValue({ type, label, required }: Entry, evaluated: unknown): unknown {
 	if (evaluated === undefined) throw undefinedExpression(label, required);
 	const isPicked = type === 'resourceLocator' && isObject(evaluated) && 'value' in evaluated;
 	const value = isPicked ? evaluated.value : evaluated;
 	if (type === 'json' && typeof value === 'object') return value;
-	if (typeOptions?.binaryDataProperty && isFile(value)) return value;
 	const plain = toPlainValue(label, value);
 	return typeof plain === 'string' && plain.trim() === '' ? null : plain;
 }
@@ -172,14 +171,6 @@ function checkOf({ check, type, options = [], typeOptions = {} }: Entry): Requir
 				throw invalid(label, `at least ${minValue}`, value);
 			};
 		default:
-			return (label, value) => (isFile(value) ? value : requiredText(label, value));
+			return requiredText;
 	}
-}
-
-/** True if an expression returned a file itself instead of a field name. n8n's own nodes accept that too. */
-export function isFile(value: unknown): value is IBinaryData {
-	if (typeof value !== 'object' || value === null) return false;
-	// Other objects may have fields of these names.
-	const { mimeType, data, id } = value as Record<string, unknown>;
-	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
 }

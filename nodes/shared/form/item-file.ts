@@ -3,15 +3,10 @@ import type { IBinaryData } from 'n8n-workflow';
 import { toResult } from '../../../client/async';
 import { digest } from '../../../client/orders/table';
 import { InvalidInputError, requiredText, unreadInput } from './checks';
-import { isFile } from './form';
 import { isAfterSleep, type Step } from '../step';
 
-/**
- * Finds the file that a field names. An expression may also return the binary data itself. Throws InvalidInputError if
- * the field is empty, or the item has no such file.
- */
+/** Finds the file that a field names. Throws InvalidInputError if the field is empty, or the item has no such file. */
 export function itemFile(step: Step, itemIndex: number, given: unknown, label: string) {
-	if (isFile(given)) return given;
 	const name = requiredText(`${label}: Input Binary Field`, given);
 	// With the workflow's setting `binaryMode: combined`, n8n keeps files in this field of the JSON.
 	for (const place of [name, `_files.${name}`]) {

@@ -2,7 +2,6 @@ import { randomUUID } from 'crypto';
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import { isObject } from '../form/checks';
-import { isFile } from '../form/form';
 import { keyScopeOfStep } from '../form/step-options';
 import type { Caller, Step } from '../step';
 import { STORED_VERSION, type SleepState } from './state';
@@ -117,7 +116,7 @@ export function keptStep(
 
 function fileAt({ json, binary }: INodeExecutionData, place: string): IBinaryData {
 	const file: unknown = binary?.[place] ?? at(json, place);
-	if (isFile(file)) return file;
+	if (isObject(file) && 'mimeType' in file) return file as unknown as IBinaryData;
 	throw new Error(`The item has no binary field "${place}"`);
 }
 
