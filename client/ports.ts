@@ -39,7 +39,7 @@ export interface ProbeResponse {
 }
 
 /**
- * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the key). Reads no more than that
+ * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the API key). Reads no more than that
  * byte, follows no redirect, and rejects if there was no response or the signal aborts.
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;

@@ -14,7 +14,7 @@ export type Outcome<T> =
 		/** The step ended before the job did. Its generation continues at the service. */
 		| { kind: 'stopped'; generation: KnownGeneration | null }
 	) & {
-		/** If omitted, the position in the list counts. */
+		/** The index of the input item. If omitted, it is the position in the list. */
 		itemIndex?: number;
 	};
 

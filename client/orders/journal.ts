@@ -112,7 +112,7 @@ export class Journal {
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow) return this.claimed(order, this.headerWithoutKey(order));
 		const held = await keyRow.claim(order.fields);
-		// What is stored does not count the request of another execution.
+		// An order that is stored counts only the requests of this execution.
 		return held && this.claimed(order, held.header, held.wasUnresolved ? 1 : 0);
 	}
 

@@ -116,7 +116,7 @@ export class KeyRow {
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {
-			// The row may have changed while the first read ran.
+			// Counts from now: the row may have changed while this read ran.
 			this.silence = { row, at: this.table.ports.clock.now(), ms: 0 };
 			return;
 		}

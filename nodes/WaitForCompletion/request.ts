@@ -34,7 +34,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		// The earlier error says whether the item was charged.
+		// The earlier error says whether the item was charged, so this one does not.
 		const details = `An earlier node failed for it: ${String(earlier)}`;
 		const ofItem = hasFailed && { details, charge: 'unknown' as const };
 		const more = id === null ? ofItem : { generation: { id } };

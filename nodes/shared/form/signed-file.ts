@@ -54,7 +54,7 @@ export async function signedFile(
 		}
 	};
 	const signed = new SignedFile(sign, lastingId(step, binary) ?? id);
-	// Checked before the sleep. A storage that fails for a moment must not end an item, and what exists needs no file.
+	// The checks below ran before the sleep. Now, a storage that fails for a moment must not end the item.
 	if (isAfterSleep(step)) return signed;
 	if (!sign().startsWith('https://')) {
 		throw new InvalidInputError(

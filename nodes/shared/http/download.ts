@@ -68,7 +68,7 @@ export async function download(
 			async () =>
 				await limited(async () => {
 					until ??= wallClock.now() + patienceMs;
-					// Another download of the step may have been told to wait, also meanwhile.
+					// The storage may have asked any download of the step to wait, even during this sleep.
 					while (hold.leftMs > 0 && wallClock.now() < until && !signal.aborted) {
 						await wallClock.sleep(Math.min(hold.leftMs, until - wallClock.now()), signal);
 					}

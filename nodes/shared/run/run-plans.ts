@@ -101,7 +101,7 @@ export async function runPlans(
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
 	const { options, ...shared } = start;
 	const { journal, memory } = shared;
-	// A wave that was killed has stored none of its requests, but the table has them.
+	// A wave that was killed could not store how many requests it sent. The table has a row for each of them.
 	const { spent: spentBefore = spentBy(journal) } = memory ?? {};
 	const requests = Math.max(spentBefore.requests, record?.sentByStep ?? 0);
 	const cancel = step.signal;

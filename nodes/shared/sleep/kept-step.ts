@@ -25,7 +25,7 @@ export interface KeptParameters extends IDataObject {
 	v: number;
 	/** The run index of the step. */
 	run: number;
-	/** What its idempotency keys belong to; `null` without a name. */
+	/** The name that its idempotency keys belong to, instead of the node; `null` if it has none. */
 	keyScope: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];

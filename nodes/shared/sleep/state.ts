@@ -88,7 +88,7 @@ export interface SleepState {
 /** Maximum number of executions that fetch the results: another one follows if one dies. */
 export const COLLECTIONS = 3;
 
-/** Waves and helper executions that die this often in a row die for a reason that does not pass. */
+/** The batch ends after this many deaths of waves and helper executions in a row: trying again would not help. */
 export const MOST_DEAD = 5;
 
 /**
