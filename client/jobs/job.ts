@@ -109,7 +109,7 @@ export function decideNextTry(
 export function explainTries({ fallbackModels = [], tried }: CreateJob, thrown: unknown): unknown {
 	if (!tried || !(thrown instanceof GenerationError)) return thrown;
 	const { failed, lastFailure } = tried;
-	// If it was not tried again, the last failure is the error of the output.
+	// If a limit or another item has prevented the next try, the output keeps the error of its last failure.
 	const error = thrown.skipped && lastFailure ? lastFailure : thrown;
 	const notAgain = error !== thrown && `It was not created again: ${thrown.message}`;
 	const models = fallbackModels.slice(0, tried.fallbacks);

@@ -199,7 +199,7 @@ export class Submission {
 		throw error;
 	}
 
-	/** Ends the place of an item in the spending limit. */
+	/** Tells the spending limit that an item is no longer sent. */
 	private settle(sending: Sending, mayBeCharged: boolean): void {
 		if (sending.isAdmitted) this.ports.guard.settle(mayBeCharged);
 		sending.isAdmitted = false;

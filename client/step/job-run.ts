@@ -44,7 +44,7 @@ export interface SharedByJobs {
 	memory?: Memory;
 	/** Set if the run may rest. */
 	rest?: Rest;
-	/** Set if nothing is created: the error of an item that has no generation. */
+	/** If set, nothing is created, and each item without a generation gets this error. */
 	neverCreated?: GenerationError;
 }
 
@@ -165,7 +165,7 @@ export class JobRun {
 			return generation;
 		}
 		const item = { ...unseen(id).item, ...known };
-		// An item whose turn came too late to be checked has the error that kept the step from it.
+		// An item that could not be checked in time gets the last transient error of the step, which delayed it.
 		const { transientErrors } = this.shared.watcher;
 		const cause = wasChecked ? lastError : ([...transientErrors].at(-1) ?? null);
 		const error = timedOutGeneration(item, job.timeoutMs, cause);

@@ -35,7 +35,7 @@ export interface PipelinePorts<T> {
 	memory?: Memory;
 	/** True if the run rests while nothing is due soon. The remaining jobs then end as stopped. */
 	rests?: boolean;
-	/** Set if nothing is created: the error of an item that has no generation. */
+	/** If set, nothing is created, and each item without a generation gets this error. */
 	neverCreated?: GenerationError;
 	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (

@@ -31,7 +31,7 @@ export interface Step extends Caller {
 	 * it.
 	 */
 	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
-	/** When the call of an agent ends, in milliseconds since the Unix epoch. */
+	/** Until when the call of an agent must end, in milliseconds since the Unix epoch. */
 	callEndsAt?: number;
 	/** The key scope of the step, if it was read before a sleep. */
 	keyScope?: string | null;

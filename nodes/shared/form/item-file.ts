@@ -31,8 +31,8 @@ export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
 }
 
 /**
- * Returns a file as n8n stores it now. When the execution of a webhook falls asleep, n8n renames its files, but not in what
- * an expression returned. It renames none in queue mode, in a test run, and within the JSON.
+ * Returns a file with the id that it has after a sleep. When the execution of a webhook falls asleep, n8n renames its files,
+ * except in queue mode and in a test run. A value that an expression returned before, and the JSON, keep the old id.
  */
 export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinaryData> {
 	const id = lastingId(step, file);

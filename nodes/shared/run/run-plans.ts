@@ -41,7 +41,7 @@ export interface StepStart {
 	memory?: Memory;
 	/** True if the run rests while nothing is due soon. */
 	rests?: boolean;
-	/** Set if nothing is created: the error of an item that has no generation. */
+	/** If set, nothing is created, and each item without a generation gets this error. */
 	neverCreated?: GenerationError;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;

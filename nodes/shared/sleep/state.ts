@@ -9,7 +9,7 @@ import type { Step } from '../step';
 
 /** How a node of a helper workflow is told what to do. The value of the hidden parameter. */
 const ROLES = [
-	// In the guard.
+	// In the guard, the helper workflow that starts the waves.
 	'startWaves',
 	'return',
 	// In the workflow of the waves, and in the one that fetches the results.
