@@ -66,11 +66,6 @@ export class TableJournal extends Journal {
 		await Promise.all([...this.rows.values()].map(async ({ arriving }) => await arriving));
 	}
 
-	/** The beginning of the prompt that the generation of a job's key was created from; `null` if it is not known. */
-	promptOf({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): string | null {
-		return (key && this.keyRow(storedKey(key)).row?.prompt) || null;
-	}
-
 	protected override readonly rowOf = (key: string | null) =>
 		key === null ? null : this.keyRow(key);
 

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { balanceBelow, type Credits } from '../../client/api/client';
-import { asTool, sharedDescription } from '../shared/form/description';
+import { sharedDescription } from '../shared/form/description';
 import { entriesOf, formOf, readForm } from '../shared/form/form';
 import { testCredential } from '../shared/http/credential-test';
 import { stepIn, type Step } from '../shared/step';
@@ -30,9 +30,12 @@ export class GenerationCredits implements INodeType {
 		description: 'Read the credit balance, or the spending of the last 30 days',
 		defaults: { name: 'Generation Credits' },
 		credentials: [{ name: 'mediaGenerationApi', required: true, testedBy: 'testCredential' }],
-		usableAsTool: asTool(
-			'Read how many credits are left, or the spending of the last 30 days. At no charge.',
-		),
+		usableAsTool: {
+			replacements: {
+				description:
+					'Read how many credits are left, or the spending of the last 30 days. At no charge.',
+			},
+		},
 		properties: formOf(creditsFields),
 	};
 

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { modelNotFound, type Model, type ModelFilter } from '../../client/api/client';
-import { asTool, sharedDescription } from '../shared/form/description';
+import { sharedDescription } from '../shared/form/description';
 import { entriesOf, formOf, readForm } from '../shared/form/form';
 import { runLookups, type Lookups } from '../shared/run/lookup';
 import { modelSearch } from '../shared/run/model-search';
@@ -29,9 +29,12 @@ export class GenerationModels implements INodeType {
 		subtitle: '={{ $parameter["operation"] === "get" ? "Get" : "Get Many" }}',
 		description: 'List the available image and video models, or look one up',
 		defaults: { name: 'Generation Models' },
-		usableAsTool: asTool(
-			'List the available image and video models, or look one up by its ID. At no charge.',
-		),
+		usableAsTool: {
+			replacements: {
+				description:
+					'List the available image and video models, or look one up by its ID. At no charge.',
+			},
+		},
 		properties: formOf(modelsFields),
 	};
 

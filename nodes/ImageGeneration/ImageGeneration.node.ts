@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { asTool, modelSubtitle, sharedDescription } from '../shared/form/description';
+import { modelSubtitle, sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
 import { modelOptions, modelSearch } from '../shared/run/model-search';
 import { runCreatingNode } from '../shared/creating-node';
@@ -27,7 +27,7 @@ export class ImageGeneration implements INodeType {
 		subtitle: modelSubtitle,
 		description: 'Create images from a text prompt and reference files',
 		defaults: { name: 'Image Generation' },
-		usableAsTool: asTool(AS_TOOL),
+		usableAsTool: { replacements: { description: AS_TOOL } },
 		properties: formOf(imageFields),
 	};
 

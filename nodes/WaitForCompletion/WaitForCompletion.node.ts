@@ -5,7 +5,7 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { asTool, sharedDescription } from '../shared/form/description';
+import { sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
 import { runNode } from '../shared/run/run-node';
 import { isHelper, runAsHelper } from '../shared/sleep/roles';
@@ -29,7 +29,7 @@ export class WaitForCompletion implements INodeType {
 			'={{ { poll: "Poll Until Ready", suspend: "Suspend Until Ready", check: "Check Once" }[$rawParameter["mode"]] || "Mode by Expression" }}',
 		description: 'Get the outputs of generations that were already created',
 		defaults: { name: 'Wait for Completion' },
-		usableAsTool: asTool(AS_TOOL),
+		usableAsTool: { replacements: { description: AS_TOOL } },
 		properties: formOf(waitForm),
 	};
 

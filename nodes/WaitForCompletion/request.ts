@@ -2,7 +2,7 @@ import { looksLikeId } from '../../client/api/error-table';
 import { GenerationError } from '../../client/api/errors';
 import { asRecord } from '../../client/api/generation';
 import { generationId, InvalidInputError } from '../shared/form/checks';
-import { entriesOf, readForm, valueAt, valueOfStep, type Entry } from '../shared/form/form';
+import { entriesOf, readForm, valueAt, validValue, type Entry } from '../shared/form/form';
 import { downloadTarget, waitingOf, type Settings } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
 import { WAIT_TIMEOUT, waitFields } from './fields';
@@ -70,5 +70,5 @@ function idIn({ generation, generation_id, id }: Record<string, unknown>): unkno
 
 /** How the step waits. Never throws. */
 export function modeOf(step: Step): unknown {
-	return valueOfStep(step, entryOf('mode'));
+	return validValue(step, entryOf('mode'));
 }

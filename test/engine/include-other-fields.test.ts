@@ -155,13 +155,13 @@ describe('Wait for Completion finds the generation of an item by itself', () => 
 	const parameters = { model, prompt: '={{ $json.prompt }}' };
 	const image = (own: IDataObject) => ({ ...parameters, ...own, waitForCompletion: false });
 
-	it('returns the earlier error of an item without a generation, and does not look for its own ID', async () => {
+	it('returns an error for an item without a generation, and does not look for its own ID', async () => {
 		const create = ownNode('Image', 'imageGeneration', image(include), continues);
 		const wait = ownNode('Step', 'waitForCompletion', urlOnly, continues);
 		const items = [{ ...rows[0], prompt: 'a boat [reject: invalid_parameter]' }, rows[1]];
 		const run = await stage.runWorkflow(inARow(create, wait), { items });
 		expect(run.output('Step').map(({ json }) => json)).toMatchObject([
-			{ ...items[0], generation: NOTHING_KNOWN, error_code: 'invalid_parameter' },
+			{ ...items[0], generation: NOTHING_KNOWN, error_code: 'invalid_input' },
 			{ ...items[1], generation: { status: 'completed' } },
 		]);
 		expect(stage.sandbox.requests.on('status').some(({ path }) => path.includes('row'))).toBe(

@@ -106,10 +106,10 @@ export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
 }
 
-/** An idempotency key. JavaScript makes `undefined` of a value that is missing, and items would share such a key. */
+/** An idempotency key. JavaScript joins a missing value as `undefined` into a text: items would share such a key. */
 export function idempotencyKey(field: string, value: unknown): string {
 	const key = normalizedText(field, value);
-	if (!/undefined|invalid date/i.test(key)) return key;
+	if (!/(?<!\s)(undefined|invalid date)(?!\s)/i.test(key)) return key;
 	const advice =
 		'Check the names in the expression. Items with the same idempotency key share one generation.';
 	throw invalid(field, 'made of values that each item has', key, advice);

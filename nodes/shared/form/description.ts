@@ -1,9 +1,4 @@
-import {
-	NodeConnectionTypes,
-	type INodeProperties,
-	type INodeTypeDescription,
-	type UsableAsToolDescription,
-} from 'n8n-workflow';
+import { NodeConnectionTypes, type INodeProperties, type INodeTypeDescription } from 'n8n-workflow';
 
 import { CREDENTIAL } from '../http/credential';
 
@@ -21,16 +16,9 @@ export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * Marks a node as usable by AI agents. `description` is for the agent. It must state what a call costs and returns; a tool
- * never returns a file.
- */
-export function asTool(description: string): UsableAsToolDescription {
-	return { replacements: { description } };
-}
-
-/**
  * The description that an agent reads, unless the user writes another one. Without this field, n8n adds one whose default
- * is the description in the node panel: it uses that of `asTool` only in the editor.
+ * is the description in the node panel: it uses that of `usableAsTool` only in the editor. It must state what a call costs
+ * and returns; a tool never returns a file.
  */
 export function toolDescriptionField(description: string): INodeProperties {
 	return {

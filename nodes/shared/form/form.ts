@@ -90,9 +90,9 @@ export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	return required ? requiredText(label, null) : null;
 }
 
-/** The first value of a step that is valid. Never throws: an item with an invalid one fails by itself. */
-export function valueOfStep(step: Step, field: Entry): unknown {
-	for (const itemIndex of step.items.keys()) {
+/** The first value of these items that is valid. Never throws: an item with an invalid one fails by itself. */
+export function validValue(step: Step, field: Entry, items: Iterable<number> = step.items.keys()) {
+	for (const itemIndex of items) {
 		try {
 			return valueAt(step, itemIndex, field);
 		} catch {

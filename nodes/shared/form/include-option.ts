@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { runsAsTool } from '../execution';
 import { GENERATION_FIELD } from './fields';
-import { valueAt } from './form';
+import { validValue } from './form';
 import { sharedOption } from './step-options';
 import type { Step } from '../step';
 
@@ -11,13 +11,7 @@ import type { Step } from '../step';
  * alone. Never throws: an invalid item is returned as well.
  */
 export function keptInput(step: Step, itemIndex: number) {
-	const read = (name: string): unknown => {
-		try {
-			return valueAt(step, itemIndex, sharedOption(name));
-		} catch {
-			return null;
-		}
-	};
+	const read = (name: string) => validValue(step, sharedOption(name), [itemIndex]);
 	if (read('includeOtherFields') !== true) return null;
 	// Some nodes return an item with a file only.
 	const { json = {}, binary } = step.items[itemIndex] as Partial<INodeExecutionData>;

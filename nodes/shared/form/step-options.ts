@@ -1,7 +1,7 @@
 import type { SpendLimits } from '../../../client/orders/spend-guard';
 import { InvalidInputError } from './checks';
 import { creatingOptions, collectionField } from './fields';
-import { entriesOf, valueOfStep, type Entry } from './form';
+import { entriesOf, validValue, type Entry } from './form';
 import { creatingRunOptions } from './run-options';
 import type { Step } from '../step';
 
@@ -24,7 +24,7 @@ export interface StepOptions extends SpendLimits {
 
 /** Reads the settings of the step. The default replaces one that is missing. Never throws. */
 export function stepOptionsOf(step: Step): StepOptions {
-	const read = (name: string) => valueOfStep(step, sharedOption(name)) as number | null;
+	const read = (name: string) => validValue(step, sharedOption(name)) as number | null;
 	return {
 		maxConcurrent: read('maxConcurrent') ?? 10,
 		pollIntervalMs: 1000 * (read('pollInterval') ?? 3),
@@ -36,13 +36,13 @@ export function stepOptionsOf(step: Step): StepOptions {
 
 /** What the step does while generations run. Never throws. */
 export function whileWaitingOf(step: Step): 'poll' | 'suspend' {
-	return valueOfStep(step, sharedOption('whileWaiting')) === 'suspend' ? 'suspend' : 'poll';
+	return validValue(step, sharedOption('whileWaiting')) === 'suspend' ? 'suspend' : 'poll';
 }
 
 /** The name that the idempotency keys of a step belong to; `null`: they belong to its node. Never throws. */
 export function keyScopeOfStep(step: Step): string | null {
 	if (step.keyScope !== undefined) return step.keyScope;
-	return valueOfStep(step, sharedOption('keyScope')) as string | null;
+	return validValue(step, sharedOption('keyScope')) as string | null;
 }
 
 /** @throws InvalidInputError if the key scope of an item differs from that of the step */

@@ -4,19 +4,8 @@ import { deadline, onAbort, raceAbort } from '../../../client/async';
 import type { ByteStream } from './byte-stream';
 import { requestClock, wallClock } from './clock';
 
-/** Time to answer a request, in milliseconds. The service answers immediately (spec 1.3). */
-const ANSWER_MS = 60_000;
-
-/** The slowest supported speed, in bytes per millisecond. Inline inputs can be megabytes, in ten concurrent requests. */
-const SLOWEST_LINE = 16;
-
 /** Milliseconds that a creating request may still take after a stop, so that its id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
-
-/** Returns the longest time to transfer this many bytes and get an answer, in milliseconds. */
-export function timeFor(bytes: number): number {
-	return ANSWER_MS + Math.ceil(bytes / SLOWEST_LINE);
-}
 
 interface RequestLimits {
 	signal?: AbortSignal;

@@ -13,14 +13,14 @@ import type { Caller, Step } from '../step';
 import { wallClock } from './clock';
 import { apiKeyOf, CREDENTIAL, serviceAddress, unreadableCredential } from './credential';
 import type { ByteStream } from './byte-stream';
-import { openStream, timeFor, withRequest, type FullResponse } from './request';
+import { openStream, withRequest, type FullResponse } from './request';
 
 /**
  * This module binds n8n's HTTP helpers to the client's ports. Downloads and the credential test send their requests
  * in their own modules.
  */
 
-/** After a longer request, other executions take its response for lost. */
+/** Inline inputs are megabytes, in ten requests at once. After longer, other executions take the response for lost. */
 const LONGEST_REQUEST_MS = 90_000;
 
 const PROBE_TIMEOUT_MS = 10_000;
@@ -87,10 +87,7 @@ async function exchange(
 	const limits = {
 		signal,
 		stop,
-		timeoutMs: Math.min(
-			LONGEST_REQUEST_MS,
-			timeFor(Buffer.byteLength(JSON.stringify(options.body) ?? '')),
-		),
+		timeoutMs: LONGEST_REQUEST_MS,
 		isCommitted: () => handedOver && options.method === 'POST',
 	};
 	const sent = await toResult(

@@ -1,19 +1,14 @@
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import type { Plan } from '../form/plan-items';
 import { download, type DownloadRequest } from '../http/download';
-import type { TableJournal } from '../../../client/orders/table-journal';
 import { defaultFileName, outputFileName } from './file-name';
 import type { Output } from './results';
 import type { Step } from '../step';
 
-/**
- * Downloads the output of a completed generation, if its item asks for it. `record` has the prompt that a reused
- * generation was created from, for the file name.
- */
+/** Downloads the output of a completed generation, if its item asks for it. */
 export async function fetchOutput(
 	step: Step,
 	plan: Plan,
-	record: TableJournal | null,
 	finished: Omit<DownloadRequest, 'fileName' | 'patienceMs' | 'idleTimeoutMs'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
@@ -28,7 +23,7 @@ export async function fetchOutput(
 		patienceMs: job.timeoutMs,
 		fileName:
 			target.fileName === null
-				? defaultFileName(promptOf(plan, record), generation.item)
+				? defaultFileName(promptOf(plan), generation.item)
 				: outputFileName(target.fileName, outputIndex ?? 0),
 	});
 	return {
@@ -37,9 +32,8 @@ export async function fetchOutput(
 	};
 }
 
-/** The prompt that a generation was created from. The item may have another one by now. */
-function promptOf({ job, prompt }: Plan, record: TableJournal | null): string | null {
+/** The prompt of an item, or of the item that a job only collects the generation of. */
+function promptOf({ job, prompt }: Plan): string | null {
 	if (job.kind === 'create') ({ prompt } = job.draft.body as { prompt?: unknown });
-	const inRow = job.kind === 'create' && record?.promptOf(job);
-	return inRow || (typeof prompt === 'string' ? prompt : null);
+	return typeof prompt === 'string' ? prompt : null;
 }

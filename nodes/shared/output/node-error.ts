@@ -109,16 +109,7 @@ export function nodeError(
 		: withoutTags(error.message);
 	Object.assign(shown.context, details);
 	addItemIndex(shown, itemIndex, (step.items?.length ?? 1) > 1);
-	causes.set(shown, error);
 	return shown;
-}
-
-/** The error behind each n8n error, with more detail. */
-const causes = new WeakMap<object, GenerationError>();
-
-/** The error that `nodeError` converted; `undefined` for any other error. */
-export function causeOf(error: unknown): GenerationError | undefined {
-	return causes.get(error as object);
 }
 
 /**

@@ -58,14 +58,6 @@ function itemOf(
 	};
 }
 
-/** The error behind each error item, with more detail than its JSON. */
-const failures = new WeakMap<INodeExecutionData, GenerationError>();
-
-/** The error that `errorItem` converted; `undefined` for any other item. */
-export function failureOf(item: INodeExecutionData): GenerationError | undefined {
-	return failures.get(item);
-}
-
 /**
  * The output item of a failed item. For an error output, n8n reads `error` on the item itself, and keeps the other JSON
  * only if that property is not enumerable.
@@ -85,7 +77,6 @@ export function errorItem(
 	if (hasErrorOutput(step)) {
 		Object.defineProperty(item, 'error', { value: nodeError(step, error, itemIndex) });
 	}
-	failures.set(item, error);
 	return item;
 }
 

@@ -3,9 +3,6 @@ import { sentences, truncate } from '../../../client/text';
 import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME } from '../../../client/orders/table';
 
-/** n8n's messages when the table was deleted, or belongs to another project. */
-const GONE = /could not be found|could not find the data table/i;
-
 /** n8n's messages that name a cause, with the explanation for users, and whether calling again may help. */
 const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
@@ -34,12 +31,6 @@ export function tableError(cause: unknown): Error {
 	const [, why, mayPass] = known ?? [null, `The data table ${TABLE_NAME} could not be used`, true];
 	const text = sentences(why, quoted);
 	return mayPass ? new Error(text, { cause }) : recordUnavailable(text);
-}
-
-/** True if a call failed because there is no table with the id. n8n's own error is the cause of ours. */
-export function isTableGone(error: unknown): boolean {
-	const cause = error instanceof Error ? error.cause : null;
-	return cause instanceof Error && GONE.test(cause.message);
 }
 
 /**

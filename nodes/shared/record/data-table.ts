@@ -137,14 +137,12 @@ function cells(fields: Partial<RowFields>): Record<string, string | null> {
 	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
 }
 
+/** As `cells` stores texts. A condition for equality with `null` finds NULL. */
 function literals(fields: Partial<RowFields>): Record<string, string> {
 	const values = Object.entries(fields);
-	return Object.fromEntries(values.map(([name, text]) => [name, literalOrNull(text)]));
-}
-
-/** As `cells` stores a text. A condition for equality with `null` finds NULL. */
-function literalOrNull(text: string): string {
-	return text === '' ? '={{ null }}' : literal(text);
+	return Object.fromEntries(
+		values.map(([name, text]) => [name, text === '' ? '={{ null }}' : literal(text)]),
+	);
 }
 
 function filter({ match, conditions }: Where): INodeParameters {

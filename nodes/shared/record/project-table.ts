@@ -4,7 +4,7 @@ import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME, UnansweredError } from '../../../client/orders/table';
 import { isSaved } from '../execution';
 import { wallClock } from '../http/clock';
-import { isTableGone, wrongColumns } from './data-table-errors';
+import { wrongColumns } from './data-table-errors';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
@@ -25,27 +25,22 @@ export function requireSavedWorkflow(step: Step): string {
 /** The table of the context's workflow. Its id is remembered for a while. Throws as `requireSavedWorkflow`. */
 export function tableOf(step: Step) {
 	const workflowId = requireSavedWorkflow(step);
-	const locate = async () => {
+	const idOf = async () => {
+		const known = remembered.get(workflowId);
+		if (known && wallClock.now() - known.at < REMEMBERED_MS) return known.id;
 		const id = await findOrMake(step);
 		remembered.set(workflowId, { id, at: wallClock.now() });
 		return id;
 	};
-	const idOf = async () => {
-		const known = remembered.get(workflowId);
-		const isFresh = known && wallClock.now() - known.at < REMEMBERED_MS;
-		return isFresh ? known.id : await locate();
-	};
 	return {
 		id: idOf,
-		/** Runs a call with the table's id, and again if there is no such table any more. */
+		/** Runs a call with the table's id. If it fails, the table may have been deleted: the next call looks for it again. */
 		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
 			const id = await idOf();
 			const ran = await toResult(async () => await call(id));
 			if (ran.ok) return ran.value;
 			if (!(ran.error instanceof UnansweredError)) remembered.delete(workflowId);
-			if (!isTableGone(ran.error)) throw ran.error;
-			// It was deleted, or the workflow was moved to another project.
-			return await call(await locate());
+			throw ran.error;
 		},
 	};
 }

@@ -6,7 +6,7 @@ import { errorOfJob } from '../../../client/jobs/outcome';
 import type { ServiceClient } from '../../../client/api/client';
 import { continuesOnError, isCallOver, runsAsTool } from '../execution';
 import { stepError } from '../output/node-error';
-import { errorItem, failureOf } from '../output/results';
+import { errorItem } from '../output/results';
 import { traceStep } from '../output/trace';
 import { yieldBefore } from '../http/clock';
 import { serviceOf } from '../http/transport';
@@ -37,13 +37,15 @@ export async function runLookups(
 async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExecutionData[][]> {
 	const lookups = askingOnce(serviceOf(step));
 	const items: INodeExecutionData[] = [];
+	let balance: unknown;
 	for (let itemIndex = 0; itemIndex < step.items.length; itemIndex++) {
 		await yieldBefore(itemIndex);
 		const fetched = await toResult(async () => await fetchEntries(lookups, itemIndex));
 		if (fetched.ok) {
 			const pairedItem = { item: itemIndex };
-			for (const entry of fetched.value)
-				items.push({ json: { ...entry } as IDataObject, pairedItem });
+			const found = fetched.value.map((entry): IDataObject => ({ ...entry }));
+			balance ??= found[0]?.balance;
+			items.push(...found.map((json) => ({ json, pairedItem })));
 			continue;
 		}
 		const isOver = isCallOver(step);
@@ -55,8 +57,6 @@ async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExec
 		}
 		items.push(errorItem(step, error, itemIndex));
 	}
-	// A failed item may have an unrelated field `balance` of its input.
-	const balance = items.find((item) => !failureOf(item))?.json.balance;
 	traceStep(step, typeof balance === 'number' ? { balance } : {});
 	return [items];
 }

@@ -1,4 +1,4 @@
-import { limit } from '../../../client/async';
+import { limit, toResult, withTimeout } from '../../../client/async';
 import { Hold } from '../../../client/api/hold';
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_SPENT, type Memory, type Spent } from '../../../client/jobs/memory';
@@ -14,8 +14,7 @@ import {
 import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
 import { stepOptionsOf, type StepOptions } from '../form/step-options';
-import { glanceAtBalance } from '../http/balance';
-import { wallClock } from '../http/clock';
+import { requestClock, wallClock } from '../http/clock';
 import { withSlots } from '../http/slots';
 import { probeWith, serviceOf, type FileSizes } from '../http/transport';
 import { fetchOutput } from '../output/fetch-output';
@@ -90,6 +89,19 @@ export function addStats(earlier: PipelineStats, later: PipelineStats): Pipeline
 	};
 }
 
+/** Maximum time for a balance that is only shown in a hint, in milliseconds. */
+const BALANCE_TIMEOUT_MS = 3_000;
+
+/** Reads the balance for a hint (spec 4.5), once and without retries. */
+async function glanceAtBalance(step: Step): Promise<number | null> {
+	const read = async (signal: AbortSignal) =>
+		(await serviceOf(step, { signal, maxRetries: 0 }).balance()).balance;
+	const found = await toResult(
+		async () => await withTimeout(requestClock, BALANCE_TIMEOUT_MS, step.signal, read),
+	);
+	return found.ok ? found.value : null;
+}
+
 /** Runs the jobs of valid items. */
 export async function runPlans(
 	step: Step,
@@ -125,7 +137,7 @@ export async function runPlans(
 				...shared,
 				journal: record ?? journal,
 				finish: async (job, generation, signal, refresh) =>
-					await fetchOutput(step, planOf.get(job) as Plan, record, {
+					await fetchOutput(step, planOf.get(job) as Plan, {
 						generation,
 						signal,
 						refresh,
