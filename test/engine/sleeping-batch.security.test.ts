@@ -64,7 +64,6 @@ async function victim(): Promise<Run> {
 function forged({ executionId }: Run, changes: Partial<SleepState> = {}): SleepState {
 	return {
 		v: STORED_VERSION,
-		collections: 0,
 		batch: executionId,
 		step: 'Step',
 		run: 0,

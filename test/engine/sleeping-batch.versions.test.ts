@@ -9,31 +9,24 @@ import { asleep, boats, openKeyedStage } from './keyed';
 
 const { stage, created, execute, rows } = openKeyedStage();
 
-/** What is stored while a batch sleeps. */
-const stateOf = (run: Run): IDataObject => {
+/** The states that are stored while a batch sleeps. */
+function statesOf(run: Run): IDataObject[] {
 	const { nodeExecutionStack } = wavesOf(stage, run).record.state.data.executionData ?? {};
 	const message = nodeExecutionStack?.[0].data.main[0]?.[0].json.sleepingBatchMessage;
-	return (message as IDataObject).state as IDataObject;
-};
-const parametersOf = (run: Run) => {
-	const { contextData } = run.record.state.data.executionData ?? {};
-	return contextData?.['node:Step'].sleepingBatch as IDataObject;
-};
+	const { flow } = helperOf(stage, run).contextData;
+	return [(message as IDataObject).state, flow.batch] as IDataObject[];
+}
 
-it.each<[string, (run: Run) => IDataObject, object]>([
+it.each<[string, object]>([
 	// The first release stored no version.
-	['the state of a batch, stored by an older release', stateOf, { v: undefined }],
-	[
-		'the parameters of its step, stored by a newer release',
-		parametersOf,
-		{ v: STORED_VERSION + 1, failed: 'changed' },
-	],
+	['an older', { v: undefined }],
+	['a newer', { v: STORED_VERSION + 1, memory: 'changed' }],
 ])(
-	'%s: the batch ends with an error that names every generation, which the next run reuses',
-	async (_, find, change) => {
+	'a batch that %s release has stored ends with an error that names every generation, which the next run reuses',
+	async (_, change) => {
 		const first = await execute(boats(3), asleep());
 		expect(first.status).toBe('waiting');
-		Object.assign(find(first), change);
+		for (const state of statesOf(first)) Object.assign(state, change);
 		const { status, error } = await sleepToEnd(stage, first);
 		expect(status).toBe('error');
 		expect(error?.message).toContain('The package was updated while the step was asleep');

@@ -5,9 +5,9 @@ import { planItems } from '../form/plan-items';
 import { termsOf } from '../helper-workflow';
 import { n8nStarted } from './crash-recovery';
 import { awaitedStep, unlessStopped } from './executions';
-import { failureItem, notAsleep } from './failure';
+import { failureItem } from './failure';
 import { fetchResults } from './fetch-results';
-import { isState, messageIn, messageItem, type Sleeper } from './state';
+import { messageItem, type Sleeper, type SleepState } from './state';
 import type { Step } from '../step';
 
 /**
@@ -17,26 +17,30 @@ import type { Step } from '../step';
  *
  * @returns the output items of the step, or a message
  */
-export async function deliver(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
-	const delivered = await toResult(async () => await resultsOf(helper, sleeper));
+export async function deliver(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	const delivered = await toResult(async () => await resultsOf(helper, state, sleeper));
 	if (delivered.ok) return delivered.value;
 	if (termsOf(helper)?.errors !== 'none') throw delivered.error;
 	return [[{ json: { error: (delivered.error as Error).message } }]];
 }
 
-async function resultsOf(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
-	const state = messageIn(helper.items[0])?.state;
-	if (!isState(state)) throw notAsleep(helper, sleeper);
-	// Before the step is read: it may be stopped meanwhile, and the error of another release reads the data table.
+async function resultsOf(
+	helper: Step,
+	state: SleepState,
+	sleeper: Sleeper,
+): Promise<INodeExecutionData[][]> {
+	// Before the step is read: it may be stopped meanwhile.
 	await n8nStarted(helper, !sleeper.createsNothing);
-	const { step, failure } = await awaitedStep(helper, state, sleeper);
-	if (failure) return [[failure]];
+	const step = await awaitedStep(helper, state);
 	if (step === null) return [[messageItem({ stopped: true })]];
 	const plans = await planItems(step, sleeper.plan);
 	const { result: fetched } = await unlessStopped(
 		step,
 		state,
-		sleeper,
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	if (!fetched.ok) return [[failureItem(fetched.error, sleeper.howToGoOn)]];

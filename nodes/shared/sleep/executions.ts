@@ -1,12 +1,11 @@
-import type { INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import type { IRunExecutionData } from 'n8n-workflow';
 
 import { onAbort, toResult } from '../../../client/async';
 import { secretOf } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
-import { failureItem, otherVersion, type Advice } from './failure';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
-import { isCurrent, isState, type SleepState, type Sleeper } from './state';
+import { isState, type SleepState } from './state';
 
 /** What the executions of a step that sleeps read of each other. */
 
@@ -15,49 +14,32 @@ import { isCurrent, isState, type SleepState, type Sleeper } from './state';
  *
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
  * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
- * @throws NodeApiError if another release has stored the state or the parameters of the step, and this one cannot read them
  */
-export async function stepOf(
-	helper: Step,
-	state: SleepState,
-	sleeper: Advice,
-): Promise<Step | null> {
-	const { batch, step, run } = state;
-	if (!isCurrent(state)) throw await otherVersion(helper, batch, sleeper);
+export async function stepOf(helper: Step, { batch, step, run }: SleepState): Promise<Step | null> {
 	const secret = secretOf(helper);
 	if (secret === null) return null;
-	let isReadable = true;
-	const found = await onceStored(helper, batch, (data) => {
+	return await onceStored(helper, batch, (data) => {
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
 			| KeptParameters
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
 		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
 		const task = taskAsleep(data, step);
-		isReadable = !task || isCurrent(kept);
-		if (!task || !kept || !isReadable || kept.run !== run) return undefined;
+		if (!task || kept?.run !== run) return undefined;
 		// n8n stores all items, even those that Execute Once leaves out.
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 		return keptStep(helper, { execution: batch, node: task.node, items, kept });
 	});
-	if (!isReadable) throw await otherVersion(helper, batch, sleeper);
-	return found;
 }
 
 /**
  * The step that sleeps, for a helper execution that begins to work for it.
  *
- * @returns `step` as `stepOf`; `failure` if another release has stored what must be read
+ * @returns as `stepOf`
  * @throws Error if nothing waits for the helper execution: n8n took it for dead, so another one was started
  */
-export async function awaitedStep(
-	helper: Step,
-	state: SleepState,
-	sleeper: Sleeper,
-): Promise<{ step: Step | null; failure?: INodeExecutionData }> {
-	const found = await toResult(async () => await stepOf(helper, state, sleeper));
-	if (!found.ok) return { step: null, failure: failureItem(found.error) };
-	const step = found.value;
+export async function awaitedStep(helper: Step, state: SleepState): Promise<Step | null> {
+	const step = await stepOf(helper, state);
 	const waits = await isAwaited(helper, state);
 	if (step === null || !waits) {
 		const ids = state.memory.unwritten.map((row) => row.generation_id);
@@ -65,7 +47,7 @@ export async function awaitedStep(
 		if (ids.length > 0) helper.n8n.logger.warn(`${what}: ${ids.join(', ')}`, { generations: ids });
 	}
 	if (!waits) throw new Error('No execution waits for this one');
-	return { step };
+	return step;
 }
 
 /** True if the execution that started a helper execution sleeps until that ends. */
@@ -76,8 +58,8 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 }
 
 /**
- * The state of waves that were killed: the state at their last sleep. `null` if they have stored no state of this step,
- * or none that this release can read. If a worker was killed, n8n has overwritten it.
+ * The state of waves that were killed: the state at their last sleep. `null` if they have stored no state of this step.
+ * If a worker was killed, n8n has overwritten it.
  */
 export async function stateOf(
 	helper: Step,
@@ -86,8 +68,8 @@ export async function stateOf(
 ): Promise<SleepState | null> {
 	const found = await toResult(async () => await helper.n8n.getExecutionDataById(waves));
 	const state: unknown = found.ok && found.value?.executionData?.contextData.flow?.batch;
-	if (!isState(state) || !isCurrent(state)) return null;
-	return state.batch === batch && state.step === step && state.run === run ? state : null;
+	const isOwn = isState(state) && state.batch === batch && state.step === step && state.run === run;
+	return isOwn ? state : null;
 }
 
 /** The node at which an execution sleeps, with its input; `undefined` if it does not sleep there. */
@@ -138,7 +120,6 @@ const STOP_CHECK_MS = 8_000;
 export async function unlessStopped<T>(
 	step: Step,
 	state: SleepState,
-	sleeper: Advice,
 	work: (step: Step) => Promise<T>,
 ): Promise<{ result: T; stopped: boolean }> {
 	const stop = new AbortController();
@@ -150,7 +131,7 @@ export async function unlessStopped<T>(
 			await wallClock.sleep(STOP_CHECK_MS, ended.signal);
 			if (ended.signal.aborted) return;
 			const isOn = async () =>
-				(await stepOf(step, state, sleeper)) !== null && (await isAwaited(step, state));
+				(await stepOf(step, state)) !== null && (await isAwaited(step, state));
 			const found = await toResult(isOn);
 			stopped = found.ok && !found.value;
 		}

@@ -21,7 +21,7 @@ import type { SleepState } from './state';
 export async function fetchResults(
 	step: Step,
 	plans: Array<Result<Plan[]>>,
-	{ memory, lastDeath }: SleepState,
+	{ memory }: SleepState,
 ): Promise<INodeExecutionData[][]> {
 	const failures = plans.map((plan, itemIndex) => {
 		const end = memory.ends[itemIndex];
@@ -32,7 +32,7 @@ export async function fetchResults(
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
 	const started = await startOf(step);
-	const start = { ...started, memory, neverCreated: neverCreated(lastDeath), reported };
+	const start = { ...started, memory, neverCreated: neverCreated(), reported };
 	return await runToEnd(step, start, planned, failures);
 }
 
@@ -42,15 +42,10 @@ function rejectedAfterSleep(thrown: unknown): GenerationError {
 	return errorOfJob(thrown, null).with({ charge: 'unknown', details });
 }
 
-/**
- * The error of an item that the step has no generation for: it ended before it could create one.
- *
- * @param lastDeath why it ended
- */
-function neverCreated(lastDeath: string): GenerationError {
+/** The error of an item that the step has no generation for: it ended before it could create one. */
+function neverCreated(): GenerationError {
 	return new GenerationError({
 		title: 'The sleeping batch ended before this item was created',
-		details: lastDeath && `The last helper execution ended with: ${lastDeath}`,
 		description: 'Run the same items again: charged generations are reused.',
 		code: 'batch_interrupted',
 	});

@@ -4,7 +4,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData, INodeProperties } fr
 import { isObject } from '../form/checks';
 import { keyScopeOfStep } from '../form/step-options';
 import type { Caller, Step } from '../step';
-import { STORED_VERSION, type SleepState } from './state';
+import type { SleepState } from './state';
 
 /**
  * The step as data, for the waves that work for it while it sleeps. Its items and parameters stay with the execution that
@@ -21,8 +21,6 @@ export interface KeptParameters extends IDataObject {
 	 * could run as the step, with the step's items and with its own credential.
 	 */
 	secret: string;
-	/** `STORED_VERSION` of the release that stored them. */
-	v: number;
 	/** The run index of the step. */
 	run: number;
 	/** The name that its idempotency keys belong to, instead of the node; `null` if it has none. */
@@ -54,7 +52,7 @@ export function keepParameters(
 	// All runs of a step in a loop share it.
 	const secret = kept[KEPT]?.secret ?? randomUUID();
 	const keyScope = keyScopeOfStep(step);
-	kept[KEPT] = { v: STORED_VERSION, secret, run, keyScope, items } as KeptParameters;
+	kept[KEPT] = { secret, run, keyScope, items } as KeptParameters;
 	return secret;
 }
 

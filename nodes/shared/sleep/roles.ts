@@ -1,11 +1,20 @@
 import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { secretOf } from '../helper-workflow';
+import { n8nStarted } from './crash-recovery';
 import { deliver } from './deliver';
 import { notAsleep, otherVersion } from './failure';
-import { isState, roleOf, ROLE_PARAMETER, type Role, type Sleeper } from './state';
+import {
+	isState,
+	messageIn,
+	roleOf,
+	ROLE_PARAMETER,
+	STORED_VERSION,
+	type Role,
+	type Sleeper,
+} from './state';
 import { firstSleep } from './wave';
-import { supervise } from './supervise';
+import { supervise, type Kept } from './supervise';
 import type { Step } from '../step';
 
 /** True if a node runs in a helper workflow of a step that sleeps, and not in a workflow of the user. */
@@ -21,19 +30,23 @@ export function isHelper({ node }: Pick<Step, 'node'>): boolean {
  */
 export async function runAsHelper(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
 	const role = roleOf(helper.node.parameters[ROLE_PARAMETER]);
-	if (role === null || secretOf(helper) === null) throw await foreign(helper, role, sleeper);
-	if (role === 'sleep') return await firstSleep(helper, sleeper);
-	if (role === 'deliver') return await deliver(helper, sleeper);
-	return await supervise(helper, role, sleeper);
+	const { batch } = helper.n8n.getContext('flow') as Kept;
+	const state = batch ?? messageIn(helper.items[0])?.state;
+	const isOurs = isState(state) && state.v === STORED_VERSION && secretOf(helper) !== null;
+	if (role === null || !isOurs) throw await foreign(helper, role, sleeper);
+	if (role === 'sleep') return await firstSleep(helper, state);
+	if (role === 'deliver') return await deliver(helper, state, sleeper);
+	return await supervise(helper, role, state, sleeper);
 }
 
 /**
- * The error of a node with an unknown role, or of one without a secret. Either another release has stored the step, or
- * the workflow is not a helper workflow. Nothing proves that the node may read the step, so the error names only what
- * the node's own execution has stored.
+ * The error of a node with an unknown role or state, or of one without a secret. Either another release has stored the
+ * step, or the workflow is not a helper workflow. Nothing proves that the node may read the step, so the error names only
+ * what the node's own execution has stored.
  */
 async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promise<NodeApiError> {
-	const { batch } = helper.n8n.getContext('flow') as { batch?: unknown };
+	await n8nStarted(helper, !sleeper.createsNothing);
+	const { batch } = helper.n8n.getContext('flow') as Kept;
 	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(batch)

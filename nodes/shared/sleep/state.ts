@@ -37,11 +37,6 @@ export const ROLE_PARAMETER = 'batchRole';
  */
 export const STORED_VERSION = 6;
 
-/** True if this release stored it, or one that stores the same. */
-export function isCurrent(stored: object | null | undefined): boolean {
-	return (stored as { v?: unknown } | null | undefined)?.v === STORED_VERSION;
-}
-
 /** A node whose step can sleep. */
 export interface Sleeper {
 	/** What its sleep is called in texts for the user. */
@@ -75,8 +70,6 @@ export interface SleepState {
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. Once it is over: when results may be fetched. */
 	wakeAt: number;
-	/** Number of executions that were to fetch the results. */
-	collections: number;
 	/** Number of consecutive waves that failed, and of helper executions that ended without a report. */
 	dead: number;
 	/** The error of the last of them, for the user. */
@@ -84,9 +77,6 @@ export interface SleepState {
 	/** The execution and the node that wait for the helper execution that was given this state. */
 	awaitedBy?: { execution: string; node: string };
 }
-
-/** Maximum number of executions that fetch the results: another one follows if one dies. */
-export const COLLECTIONS = 3;
 
 /** The batch ends after this many deaths of waves and helper executions in a row: trying again would not help. */
 export const MOST_DEAD = 5;
@@ -108,7 +98,6 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 		over: false,
 		stopped: false,
 		wakeAt: 0,
-		collections: 0,
 		dead: 0,
 		lastDeath: '',
 	};
@@ -141,7 +130,7 @@ export interface Message {
 	report?: SleepState;
 	/** The step no longer sleeps, or the sender was stopped. */
 	stopped?: true;
-	/** The failure of the step: from the workflow that fetches the results, or from a reader of another version. */
+	/** From the workflow that fetches the results: the failure of the step. */
 	failure?: StepFailure;
 	/**
 	 * This execution sleeps, or the one that it has started. n8n replaces this by the node's input or by the result of that

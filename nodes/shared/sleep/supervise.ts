@@ -9,21 +9,11 @@ import { outputItems } from '../output/results';
 import { runHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
-import {
-	endedEarly,
-	failureItem,
-	interruption,
-	notAsleep,
-	otherVersion,
-	throwFailure,
-} from './failure';
+import { endedEarly, interruption, throwFailure } from './failure';
 import {
 	asleep,
-	COLLECTIONS,
 	countDeath,
 	deathIn,
-	isCurrent,
-	isState,
 	messageIn,
 	messageItem,
 	MOST_DEAD,
@@ -40,7 +30,7 @@ import { resultsWorkflow, wavesWorkflow, type HelperOf } from './workflows';
 import type { Step } from '../step';
 
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
-interface Kept {
+export interface Kept {
 	batch?: SleepState;
 	/** The result of the step. With the output of each further node, n8n would store it once more. */
 	result?: INodeExecutionData[];
@@ -58,21 +48,19 @@ interface Kept {
 export async function supervise(
 	helper: Step,
 	role: Role,
+	given: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
 	const kept = helper.n8n.getContext('flow') as Kept;
 	const isFirst = kept.batch === undefined;
-	const given = messageIn(helper.items[0])?.state;
-	if (isFirst && isState(given)) kept.batch = { ...given };
-	const state = kept.batch;
-	if (!isState(state)) throw notAsleep(helper, sleeper);
+	const state = (kept.batch ??= { ...given });
 	// The user stopped this execution. A worker stores its context and no error, and ignores what this node returns.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
-	const isWave = role === 'wave' && !state.over && !isResult(helper.items[0]);
+	const input = helper.items;
+	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
 	// Neither works, nor ends the execution, before n8n has started.
 	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
-	const input = await readable(helper, state, sleeper);
 	if (isResult(input[0])) kept.result ??= input;
 	const { result } = kept;
 	if (result) {
@@ -96,7 +84,10 @@ export async function supervise(
 		case 'wave':
 			return isWave ? await nextWave(helper, state, sleeper) : nothing();
 		case 'collect':
-			return state.over && !getsNoResults(state) ? await collect(helper, state, of) : nothing();
+			if (!state.over || getsNoResults(state)) return nothing();
+			// It sleeps first. n8n would give the files of a helper execution that never slept to the one that started it, and
+			// that one would not have stored what the last wave reported.
+			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
@@ -105,8 +96,8 @@ export async function supervise(
 }
 
 /** True if the step gets no results: it was stopped, or its helper executions do not work. */
-function getsNoResults({ stopped, dead, collections }: SleepState): boolean {
-	return stopped || dead >= MOST_DEAD || collections >= COLLECTIONS;
+function getsNoResults({ stopped, dead }: SleepState): boolean {
+	return stopped || dead >= MOST_DEAD;
 }
 
 /** The pause after n8n has refused to start a helper workflow, such as because its database is locked. */
@@ -123,15 +114,6 @@ async function startWaves(
 	return output;
 }
 
-/**
- * Starts the workflow that fetches the results. It sleeps first. n8n would give the files of a helper execution that never
- * slept to the one that started it, and that one would not have stored what the last wave reported.
- */
-async function collect(helper: Step, state: SleepState, of: HelperOf) {
-	state.collections++;
-	return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
-}
-
 /** Starts a helper workflow. n8n replaces the output if that one sleeps. `execution`: `null` if n8n refused. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	const awaitedBy = { execution: helper.execution, node: helper.node.name };
@@ -143,19 +125,6 @@ async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	}
 	await wallClock.sleep(PAUSE_MS, helper.signal);
 	return { execution: null, output: [[{ json: { error: (started.error as Error).message } }]] };
-}
-
-/** The input; the failure of the step if another release stored the state or the report, and this one cannot read it. */
-async function readable(
-	helper: Step,
-	state: SleepState,
-	sleeper: Sleeper,
-): Promise<INodeExecutionData[]> {
-	const input = helper.items;
-	if (isResult(input[0])) return input;
-	const { report = state } = messageIn(input[0]) ?? {};
-	if (isCurrent(state) && isCurrent(report)) return input;
-	return [failureItem(await otherVersion(helper, state.batch, sleeper))];
 }
 
 /** True for the output items or the failure of the step. */
@@ -211,7 +180,7 @@ async function unfinished(
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	const step = await stepOf(helper, state, sleeper);
+	const step = await stepOf(helper, state);
 	// The step was stopped: nothing reads this output.
 	if (step === null && state.stopped) return [[interrupted(sleeper)]];
 	const error = givenUp(state, sleeper);
@@ -226,16 +195,14 @@ async function unfinished(
 }
 
 function givenUp(state: SleepState, sleeper: Sleeper) {
-	const { stopped, lastDeath } = state;
+	const { dead, stopped, lastDeath } = state;
 	const what = `The ${sleeper.noun} ended`;
 	if (stopped) return endedEarly(sleeper, what, '', { cause: ': a helper execution was stopped' });
 	const details = lastDeath && `The last of them ended with: ${lastDeath}`;
 	const first = 'Fix the cause first.';
-	return endedEarly(sleeper, what, details, { first, cause: `: ${causeOfEnd(state)}` });
-}
-
-function causeOfEnd({ dead, collections }: SleepState): string {
-	if (dead >= MOST_DEAD) return `${dead} helper executions in a row failed`;
-	if (collections >= COLLECTIONS) return 'its results could not be fetched';
-	return 'it needed more helper executions than a step may start';
+	const cause =
+		dead >= MOST_DEAD
+			? `: ${dead} helper executions in a row failed`
+			: ': it needed more helper executions than a step may start';
+	return endedEarly(sleeper, what, details, { first, cause });
 }

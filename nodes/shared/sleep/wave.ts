@@ -11,17 +11,12 @@ import { traceStep } from '../output/trace';
 import { openRecord } from '../record/record';
 import { runPlans, startOf, type StepStart } from '../run/run-plans';
 import { awaitedStep, unlessStopped } from './executions';
-import { notAsleep } from './failure';
 import {
 	asleep,
 	countDeath,
-	isCurrent,
-	isState,
-	messageIn,
 	messageItem,
 	nothing,
 	shortly,
-	STORED_VERSION,
 	takeIn,
 	type Sleeper,
 	type SleepState,
@@ -69,17 +64,12 @@ export async function runWave(
 	};
 }
 
-/**
- * Lets an execution sleep before it does anything, so that the execution that waits for it is asleep before this one ends.
- *
- * @returns the input if the next node must report that it cannot be read
- */
-export async function firstSleep(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
-	const input = helper.items;
-	const state = messageIn(input[0])?.state;
-	if (!isState(state)) throw notAsleep(helper, sleeper);
-	if (!isCurrent(state)) return [input];
-	await helper.n8n.putExecutionToWait(new Date(Math.max(state.wakeAt, shortly())));
+/** Lets an execution sleep before it does anything, so that the execution that waits for it is asleep before this one ends. */
+export async function firstSleep(
+	helper: Step,
+	{ wakeAt }: SleepState,
+): Promise<INodeExecutionData[][]> {
+	await helper.n8n.putExecutionToWait(new Date(Math.max(wakeAt, shortly())));
 	return asleep();
 }
 
@@ -98,8 +88,7 @@ export async function nextWave(
 	const ended = await toResult(async () => await wave(helper, state, sleeper));
 	if (helper.signal.aborted) return [[messageItem({ stopped: true })]];
 	if (!ended.ok) countDeath(state, (ended.error as Error).message);
-	else if ('failure' in ended.value) return [[ended.value.failure]];
-	else takeIn(state, ended.value.report);
+	else takeIn(state, ended.value);
 	if (state.over) return nothing();
 	await helper.n8n.putExecutionToWait(new Date(state.wakeAt));
 	return asleep();
@@ -110,22 +99,18 @@ async function wave(
 	helper: Step,
 	state: SleepState,
 	sleeper: Sleeper,
-): Promise<{ report: Partial<SleepState> } | { failure: INodeExecutionData }> {
-	const { step, failure } = await awaitedStep(helper, state, sleeper);
-	if (failure) return { failure };
-	if (step === null) return { report: { v: STORED_VERSION, over: true, stopped: true } };
+): Promise<Partial<SleepState>> {
+	const step = await awaitedStep(helper, state);
+	if (step === null) return { over: true, stopped: true };
 	const plans = await planItems(step, sleeper.plan);
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const { result: left, stopped } = await unlessStopped(
 		step,
 		state,
-		sleeper,
 		async (awake) => await runWave(awake, planned, state.memory, await startOf(step)),
 	);
 	const { memory, wakeAt } = left;
 	const ends = stopped || helper.signal.aborted;
 	const over = ends || wakeAt === null;
-	return {
-		report: { v: STORED_VERSION, memory, over, stopped: ends, wakeAt: wakeAt ?? wallClock.now() },
-	};
+	return { memory, over, stopped: ends, wakeAt: wakeAt ?? wallClock.now() };
 }

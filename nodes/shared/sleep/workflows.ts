@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
-import { COLLECTIONS, ROLE_PARAMETER, type Role, type Sleeper } from './state';
+import { ROLE_PARAMETER, type Role, type Sleeper } from './state';
 
 /**
  * The helper workflows of a step that sleeps. The step starts the guard, and the guard the waves: one execution that
@@ -22,6 +22,9 @@ const STARTS = 60;
 
 /** Maximum number of waves of one execution. */
 const WAVES = 30;
+
+/** Maximum number of executions that fetch the results, for one execution of the waves: another one follows if one dies. */
+const COLLECTIONS = 3;
 
 /** What a helper workflow is made for. */
 export interface HelperOf {
