@@ -15,10 +15,11 @@ import {
 } from './table';
 import { callPatiently } from './table-retries';
 
-/** While several generations run, a call waits this long for others to join it: many begin and end almost together. */
-const LINGER_MS = 300;
-/** The same if a slot is idle until the answer. */
-const URGENT_MS = 50;
+/**
+ * While several generations run, calls start at least this far apart. A call costs n8n some 70 ms of processor time, for
+ * one row as for many: its helper workflow gets an isolate of its own for expressions.
+ */
+const INTERVAL_MS = 300;
 
 export interface TablePorts {
 	table: CallTable;
@@ -48,8 +49,8 @@ export class BatchedTable {
 	/** What the writers of all rows of this step begin with. */
 	readonly writers: string;
 	private tickets = 0;
-	/** Ends the wait of the next call for others. */
-	private lingering = new AbortController();
+	/** Start of the last call. */
+	private calledAt = 0;
 
 	constructor(
 		readonly scope: TableScope,
@@ -67,7 +68,7 @@ export class BatchedTable {
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
-			this.lingering = new AbortController();
+			this.calledAt = clock.now();
 			const ended = [...this.ends].map(([status, conditions]): Change => {
 				return { where: { match: 'any', conditions }, set: { status }, final: true };
 			});
@@ -84,14 +85,13 @@ export class BatchedTable {
 			return parts.map(() => ({ rows, readAt }));
 		},
 		async () => {
-			if (this.running.size > 1) await this.ports.clock.sleep(LINGER_MS, this.lingering.signal);
+			const { clock } = this.ports;
+			if (this.running.size > 1) await clock.sleep(this.calledAt + INTERVAL_MS - clock.now());
 		},
 	);
 
-	/** As `run`, but soon. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	/** As `run`. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
-		const { lingering } = this;
-		void this.ports.clock.sleep(URGENT_MS).then(() => lingering.abort());
 		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
 		throw this.ports.signal.aborted ? new CancelledError() : unavailable(ran.error);

@@ -39,7 +39,8 @@ export async function withRequest<T>(
 		return await raceAbort(request.signal, send(request));
 	} finally {
 		for (const forget of waiting) forget();
-		end();
+		// Without a reason, each abort creates a DOMException with a stack trace.
+		request.abort('settled');
 	}
 }
 
