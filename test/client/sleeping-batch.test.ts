@@ -1,6 +1,7 @@
 import type { ServiceResponse } from '../../client/ports';
 import { newRow } from '../../client/orders/table';
 import { networkError, refusal } from '../support/answers';
+import type { Script } from '../support/fake-service';
 import { keyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { sleepThrough } from '../support/sleeping-batch';
@@ -96,6 +97,22 @@ it('items that wait at a spending limit hold no worker', async () => {
 	});
 	expect([ended, step.fake.made.length]).toEqual([12, 10]);
 	expect(part).toBeLessThan(0.1);
+});
+
+it('an item whose responses are lost is sent again three times, although it waits for slots in between', async () => {
+	const { errors, step } = await held({
+		...{ items: 6, slots: 2, changes: { onUncertainCharge: 'resubmit', timeoutMs: 7_200_000 } },
+		prepare: ({ fake }) => {
+			const lostIfMade: Script = (make) => {
+				const response = make();
+				if (response.status === 429) return response;
+				throw networkError('ECONNRESET');
+			};
+			fake.order('p0', ...Array<Script>(500).fill(lostIfMade));
+		},
+	});
+	expect(errors).toMatchObject([{ code: 'uncertain_charge' }]);
+	expect(step.fake.made.filter(({ prompt }) => prompt === 'p0')).toHaveLength(4);
 });
 
 it('pairs of items with one key rest like single items, and send no more requests', async () => {

@@ -2,7 +2,7 @@ import { refusal } from '../../support/answers';
 import { answerLost } from '../../support/fake-service';
 import { keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable } from '../../support/memory-table';
-import { errorIn, inShort, Step } from '../../support/step';
+import { creating, errorIn, inShort, Step } from '../../support/step';
 
 /** The table contains what a first execution created for the key `a`. */
 async function afterOne(settings = { stopOnError: false }) {
@@ -51,6 +51,16 @@ describe('items that share a key and are sent again', () => {
 		expect(step.fake.made).toHaveLength(4);
 		expect(new Set(outcomes.map(inShort))).toEqual(new Set(['uncertain_charge']));
 	});
+});
+
+it('a pause that the service asks for while a row is written delays the request of that row', async () => {
+	const step = new Step({ stopOnError: false });
+	const busy = refusal(503, 'service_unavailable');
+	step.fake.order('p0', () => ({ ...busy, headers: { 'retry-after': '60' } }));
+	const jobs = [creating('p0', 0), keyed('p1', 1, 'k')];
+	await runKeyed(step, new MemoryTable(step.time), 'one', jobs);
+	const [first, ...others] = step.fake.creating.map(({ at }) => at);
+	expect(others.map((at) => at - first >= 60_000)).toEqual([true, true]);
 });
 
 describe('an item that waits for a slot', () => {
