@@ -73,7 +73,7 @@ async function authenticate(
 	}
 	return {
 		...options,
-		// Another node may have set it: a path would otherwise go there.
+		// Another node may have set its own, and a path would be sent there.
 		...(options.baseURL !== undefined && { baseURL: own }),
 		headers: { ...options.headers, Authorization: `Bearer ${apiKeyOf(apiKey)}` },
 		...NO_REDIRECTS,

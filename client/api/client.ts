@@ -76,7 +76,7 @@ export class ServiceClient {
 
 	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
 
-	/** The Base URL works: it has answered, now or in an earlier attempt or before a sleep. Later failures are transient. */
+	/** Call this once the Base URL has answered, now or in an earlier attempt. Later failures are then transient. */
 	confirmBaseUrl(): void {
 		this.unreachableSince = Infinity;
 	}

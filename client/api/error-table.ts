@@ -203,7 +203,7 @@ const NOT_THE_SERVICE = row(
 	'Check the Base URL in the credential, and the network between n8n and the service.',
 );
 
-/** Returns the row for an error (spec 7). Without a known code, the status counts, and if the body is `foreign`. */
+/** Returns the row for an error (spec 7), by its code or else its status. `foreign`: the body is not the service's. */
 export function errorRow(code: string | null, status: number, foreign = false): ErrorRow {
 	if (isSpecified(code)) return BY_CODE[String(code)];
 	if (code === CONTENT_REFUSED) return REFUSED_CONTENT;

@@ -53,7 +53,7 @@ export class GenerationError extends Error {
 	readonly skipped: boolean = false;
 
 	static {
-		// Not a field of its own, which `fields` would contain.
+		// On the prototype, because `fields` contains every property of the error itself.
 		this.prototype.name = 'GenerationError';
 	}
 
@@ -129,7 +129,7 @@ export function errorFromResponse(
 	});
 }
 
-/** A 401 means that nothing was created (spec 7). Its body may name a code that is retried, which must not count. */
+/** A 401 means that nothing was created (spec 7). A code in its body that would be retried is replaced. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;

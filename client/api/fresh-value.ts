@@ -4,11 +4,11 @@
  */
 export abstract class FreshValue {
 	abstract toJSON(): unknown;
-	/** Throws GenerationError if there is none. Nothing is sent then. */
+	/** Returns the text. Throws GenerationError if there is none: nothing is sent then. */
 	abstract make(): string;
 }
 
-/** Returns a body with the values that it has now. A body without such values is returned itself, and not a copy. */
+/** Returns a body with new texts for its fresh values. A body without fresh values is returned itself, not a copy. */
 export function withFreshValues<T>(body: T): T {
 	return (hasFreshValue(body) ? fresh(body) : body) as T;
 }

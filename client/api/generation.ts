@@ -154,7 +154,7 @@ function text(value: unknown): string | null {
 const LIFETIME_SECONDS = 3600;
 /** An earlier expiry is not a date but a lifetime: some stores write one into the same parameter. */
 const EARLIEST_EXPIRY = Date.UTC(2000, 0);
-/** A later one is not in seconds. */
+/** A later expiry is not in seconds. */
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**

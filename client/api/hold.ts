@@ -6,7 +6,7 @@ export class Hold {
 	/** The last error that named a time. */
 	cause: GenerationError | null = null;
 
-	/** @param until the end, in milliseconds since the Unix epoch. Set if an earlier run of the step was told one */
+	/** @param until when the hold ends, in milliseconds since the Unix epoch, if an earlier run was asked to wait */
 	constructor(
 		private readonly clock: Clock,
 		public until = 0,

@@ -18,13 +18,13 @@ export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
  * milliseconds since the Unix epoch.
  */
 export interface Memory {
-	/** Begins the writers of all rows that this attempt of the step has written. */
+	/** The beginning of the column `writer` in all rows that this attempt of the step has written. */
 	token: string;
 	/** When the step began to wait. */
 	since: number;
 	/** When the last run began to rest; 0 before the first rest. */
 	restedAt: number;
-	/** How items ended, by index: with an error, or `null` for one that no later run needs to look at. */
+	/** How items ended, by index: with an error, or `null` for one that later runs skip. */
 	ends: Record<number, GenerationErrorFields | null>;
 	/** Rows of generations that could not be written to the table. */
 	unwritten: Row[];

@@ -18,7 +18,7 @@ export type Outcome<T> =
 		itemIndex?: number;
 	};
 
-/** True if a generation is known to exist: only then may it be called paid for. A user's id has no status at first. */
+/** True if a generation is known to exist. An id that a user has entered has no status before the first check. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
@@ -112,7 +112,7 @@ export function timedOutGeneration(
 	});
 }
 
-/** Builds the error for an item whose request would leave after the time of its caller. `lastError`: of an earlier one. */
+/** Builds the error for an item whose request would be sent too late. `lastError`: of an earlier request. */
 export function sentTooLate(timeoutMs: number, lastError: GenerationError | null): GenerationError {
 	return new GenerationError({
 		title: `The request could not be sent within ${inSeconds(timeoutMs)}`,

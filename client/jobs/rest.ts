@@ -7,7 +7,7 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;
-/** The next status check comes before the usual end of a generation, or this part of its age later. */
+/** The first status check comes at this part of the usual duration, and each later one at this multiple of the age. */
 const LEAD = 0.97;
 const LATE = 1.1;
 /** If no duration is known: the pause after a status check, at least this long, and this part of the age. */
@@ -70,7 +70,7 @@ export class Rest {
 		return () => this.waits.delete(wait);
 	}
 
-	/** When an item that waits for a slot should try again: own generations free slots, or else others do. */
+	/** When an item that waits for a slot should try again. `Infinity` if a generation of this run will free one. */
 	slotAt(): number {
 		return this.running > 0 ? Infinity : this.clock.now() + LONGEST_PAUSE_MS;
 	}
@@ -124,7 +124,7 @@ export class Rest {
 		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run has used up its part of awake time. Only long generations have one: a sleep leaves few slots idle. */
+	/** True if the run was awake for long enough. Long generations only: for them, a sleep leaves few slots idle. */
 	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;

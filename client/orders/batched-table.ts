@@ -46,7 +46,7 @@ export class BatchedTable {
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
-	/** What the writers of all rows of this step begin with. */
+	/** The beginning of the column `writer` in all rows of this step. */
 	readonly writers: string;
 	private tickets = 0;
 	/** Start of the last call. */

@@ -135,7 +135,7 @@ export class KeyRow {
 		signal: AbortSignal,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// The request of a killed wave is uncertain at once, unless it is sent again: that wave may still be sending.
+		// Waves follow each other, so the request of a killed one is uncertain at once. It is sent again once its wave is certainly dead.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {

@@ -67,7 +67,7 @@ export class SpendGuard {
 
 	/**
 	 * Waits until an item may send creating requests. The caller then calls `settle` once. An item that is sent again keeps
-	 * its place, so that the last items are not sent. Throws as `gate.requireOpen`.
+	 * its place, so that only the last items stay unsent. Throws as `gate.requireOpen`.
 	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
@@ -80,7 +80,7 @@ export class SpendGuard {
 		this.admitted++;
 	}
 
-	/** Ends the place of an admitted item. `mayBeCharged`: false only if it was certainly not charged, and is not sent again. */
+	/** An admitted item is no longer sent. `mayBeCharged`: false only if it was certainly not charged, and is not sent again. */
 	settle(mayBeCharged: boolean): void {
 		this.admitted--;
 		if (!mayBeCharged) this.spent.requests--;

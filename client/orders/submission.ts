@@ -23,9 +23,9 @@ interface Sending {
 	request: CreateRequest;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when the service or the network keeps it from being sent, apart from slots; `null` if they do not. */
+	/** Since when errors of the service or the network prevent it; `null` if none do. A full account is no such error. */
 	troubledSince: number | null;
-	/** Of the request that is in flight, or about to be sent. */
+	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
 	/** True if the spending limit has a place for it. */
 	isAdmitted: boolean;
@@ -192,7 +192,7 @@ export class Submission {
 		}
 		const { error } = sent;
 		const refusal = error instanceof GenerationError ? error : null;
-		// The hint of a full account is for items without a slot.
+		// The `Retry-After` of a full account is for items that wait for a slot, and holds no others.
 		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');
@@ -205,7 +205,7 @@ export class Submission {
 		sending.isAdmitted = false;
 	}
 
-	/** Waits until the item may send a request. The slot comes last: one that is free is not held meanwhile. */
+	/** Waits until the item may send a request. The slot comes last, so that no item holds a free one while it waits. */
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
 		const { order, ticket } = sending;
@@ -259,7 +259,7 @@ export class Submission {
 		return countsFromStart ? this.ports.startedAt + timeoutMs : Infinity;
 	}
 
-	/** Until when an order is sent again, in milliseconds since the Unix epoch: an outage is one for all items. */
+	/** Until when an order is sent again, in milliseconds since the Unix epoch. All items share the start of an outage. */
 	private giveUpAt({ order, troubledSince }: Sending): number {
 		const since = this.ports.rest?.downSince ?? troubledSince ?? Infinity;
 		return Math.min(since + order.job.timeoutMs, this.sendBy(order));

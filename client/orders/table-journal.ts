@@ -71,7 +71,7 @@ export class TableJournal extends Journal {
 
 	private keyRow(key: string): KeyRow {
 		const refresh = async () => {
-			// The silence of other executions is measured before an item waits for them.
+			// How long other rows stay unchanged is measured from now on, before an item has to wait for one of them.
 			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
 			await this.refresh([...new Set([key, ...watched])]);
 		};

@@ -60,7 +60,7 @@ export interface TableScope {
 	executionId: string;
 	/** A token that is unique to this run of the step. */
 	writer: string;
-	/** What the writers of all runs of the step begin with, if it sleeps: they follow each other. */
+	/** The beginning of `writer` in the rows of all runs of the step, if it sleeps. These runs follow each other. */
 	batch?: string;
 }
 

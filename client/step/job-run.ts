@@ -111,7 +111,7 @@ export class JobRun {
 		this.deadline = since + this.job.timeoutMs;
 		// The last check comes before the deadline, however long the poll interval is.
 		watch.checksFrom = Math.min(this.shared.checksFrom, this.deadline - LEAST_LEFT_MS);
-		// A check after the deadline is over soon.
+		// A check after the deadline ends soon, so the run stays awake for it.
 		watch.mayRest = this.deadline > this.shared.clock.now();
 	}
 
@@ -121,7 +121,7 @@ export class JobRun {
 		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
 		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		// What a batch has paid for is fetched once, so an outage then has the whole Timeout.
+		// The results of a batch are fetched only once, so in an outage this is repeated for the whole Timeout.
 		const isLast = kind === 'create' && neverCreated;
 		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
 		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);

@@ -206,7 +206,7 @@ export class Watch implements Probed {
 		return this.generation?.item.url as string;
 	}
 
-	/** When a run that may rest checks a generation next that is not due soon; `null` if the usual schedule applies. */
+	/** In a run that may rest: the next check of a generation that is not due soon; `null`: the usual schedule applies. */
 	private distantCheck(): number | null {
 		const { ports } = this.watcher;
 		const { confirmAt, generation } = this;
@@ -224,7 +224,7 @@ export class Watch implements Probed {
 		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 	}
 
-	/** Delays a check until the time that the service has named, or an earlier run. Jitter spreads the checks of a step. */
+	/** Delays a check until the time that the service has asked for. Jitter spreads the checks of a step. */
 	private afterHold(at: number): number {
 		const { hold, ports } = this.watcher;
 		const { leftMs, until } = hold;

@@ -91,7 +91,7 @@ export function runsByHand({ n8n }: Pick<Caller, 'n8n'>): boolean {
 /** True if the step runs in a case of an evaluation, or in a sub-workflow of one. */
 export function isEvaluated({ n8n }: Pick<Step, 'n8n'>): boolean {
 	if (n8n.getMode?.() === 'evaluation') return true;
-	// The mode of a sub-workflow is another one.
+	// In a sub-workflow of the case, n8n has another mode.
 	const { $evaluation } = n8n.getWorkflowDataProxy(0) as { $evaluation?: unknown };
 	return Boolean($evaluation);
 }

@@ -8,7 +8,7 @@ import type {
 
 /** What runs in n8n and talks to the service: a step, or a search of the editor. */
 export interface Caller {
-	/** n8n's helpers. Those of a wave, while the step that it works for sleeps. */
+	/** n8n's helpers. While a step sleeps, those of the wave that works for it. */
 	n8n: IExecuteFunctions | ILoadOptionsFunctions;
 	node: INode;
 	/** Aborts on the user's Stop or the workflow's timeout. */

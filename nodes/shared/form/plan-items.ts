@@ -6,7 +6,7 @@ import type { Step } from '../step';
 /** The validated parameters of one output of an item. */
 export interface Plan {
 	job: Job;
-	/** The binary field of the file, and its name: `null` for one from the prompt and the id. `null`: return JSON only. */
+	/** Where the file goes; `null`: return JSON only. A `fileName` of `null` is made from the prompt and the id. */
 	download: { propertyName: string; fileName: string | null } | null;
 	/** Names the file of a job that only collects: the prompt of its item. */
 	prompt?: unknown;

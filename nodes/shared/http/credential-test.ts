@@ -40,7 +40,7 @@ export async function testCredential(
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
-/** The only request that n8n offers to a credential's test, with the key and without redirects. */
+/** The only request that n8n offers to a credential's test, with the API key and without redirects. */
 function sendWith(
 	{ helpers: { request } }: ICredentialTestFunctions,
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,

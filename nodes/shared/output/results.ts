@@ -18,7 +18,7 @@ export interface Output {
 
 /**
  * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
- * item, and neither has one that is left out.
+ * item, and neither has one that `isLeftOut`.
  */
 export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
 	// n8n pairs what is returned after a sleep by its position: an item before another one keeps its place.

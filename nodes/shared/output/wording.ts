@@ -6,7 +6,7 @@ import type { Step } from '../step';
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
-	// The title says so.
+	// The title of such an error says it.
 	unknown: null,
 };
 

@@ -16,7 +16,7 @@ const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 		'The data tables of this n8n instance are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
 	],
 	[
-		// There is no Data Table node, or it has no such operation, or not its parameters.
+		// There is no Data Table node, or it lacks the operation or its parameters.
 		/unrecognized node type|cannot read properties of undefined \(reading '(execute|description)'\)|could not get parameter/i,
 		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n. If NODES_EXCLUDE contains the Data Table node, remove it there',
 	],

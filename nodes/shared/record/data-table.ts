@@ -119,7 +119,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
-		// It only reads, so it is repeated alone.
+		// The call above has written everything. Only this read is repeated.
 		const more = await patiently(step, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}

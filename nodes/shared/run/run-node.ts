@@ -214,9 +214,9 @@ async function recordOf(
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (step.signal.aborted) return null;
-	// The results are fetched again.
+	// Another helper execution then fetches the results.
 	if (neverCreated) throw opened.error;
-	// The step itself knows what its first wave has created. Nothing more is created.
+	// A wave in the step itself still has the journal of what it created. It creates nothing more.
 	if (memory) start.neverCreated = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {

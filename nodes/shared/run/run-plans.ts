@@ -72,7 +72,7 @@ export function spentBy({ ordersOfRun }: Journal): Spent {
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
 	const { balance } = earlier;
 	return {
-		// The later run looks at all items again.
+		// The other counters are about all items, and the later run has counted them again.
 		...later,
 		made: earlier.made + later.made,
 		retries: earlier.retries + later.retries,
@@ -109,7 +109,7 @@ export async function runPlans(
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	// No output ends the others of a tool.
+	// As a tool, the error of one output does not end the others.
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
 	const { options, ...shared } = start;
 	const { journal, memory } = shared;

@@ -11,7 +11,7 @@ import type { SleepState } from './state';
  * sleeps: a wave reads them there, so they are stored once and not with every wave.
  */
 
-/** Where the execution of a step keeps them, in the context of its node. */
+/** The name under which a step keeps its parameters, in the context of its node. */
 export const KEPT = 'sleepingBatch';
 
 /** What a step stores for its waves. Expressions of the step do not work in another workflow. */

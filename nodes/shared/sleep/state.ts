@@ -7,7 +7,7 @@ import type { Step } from '../step';
 
 /** The state of a step that sleeps: what its helper executions pass on. */
 
-/** How a node of a helper workflow is told what to do. The value of the hidden parameter. */
+/** What a node of a helper workflow does: the values of its hidden parameter. */
 const ROLES = [
 	// In the guard, the helper workflow that starts the waves.
 	'startWaves',
@@ -68,7 +68,7 @@ export interface SleepState {
 	over: boolean;
 	/** True if the user stopped the step or one of its helper executions. */
 	stopped: boolean;
-	/** When the next wave begins, in milliseconds since the Unix epoch. Once it is over: when results may be fetched. */
+	/** When the next wave begins, in milliseconds since the Unix epoch. After the last one: when results may be fetched. */
 	wakeAt: number;
 	/** Number of consecutive waves that failed, and of helper executions that ended without a report. */
 	dead: number;

@@ -32,7 +32,7 @@ import type { Step } from '../step';
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
 export interface Kept {
 	batch?: SleepState;
-	/** The result of the step. With the output of each further node, n8n would store it once more. */
+	/** The result of the step. As the output of the nodes that follow, n8n would store it again for each of them. */
 	result?: INodeExecutionData[];
 	/** The execution of the waves that the guard has started, and when the first one was due. */
 	waves?: { execution: string; dueAt: number };
@@ -54,12 +54,12 @@ export async function supervise(
 	const kept = helper.n8n.getContext('flow') as Kept;
 	const isFirst = kept.batch === undefined;
 	const state = (kept.batch ??= { ...given });
-	// The user stopped this execution. A worker stores its context and no error, and ignores what this node returns.
+	// The user stopped this execution. A worker then stores this context, and neither an error nor an output.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const input = helper.items;
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
-	// Neither works, nor ends the execution, before n8n has started.
+	// n8n must have started before this node works, or ends the execution.
 	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
 	if (isResult(input[0])) kept.result ??= input;
 	const { result } = kept;
@@ -114,7 +114,7 @@ async function startWaves(
 	return output;
 }
 
-/** Starts a helper workflow. n8n replaces the output if that one sleeps. `execution`: `null` if n8n refused. */
+/** Starts a helper workflow. If it sleeps, its result becomes the output of this node. `execution`: `null` if n8n refused. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	const awaitedBy = { execution: helper.execution, node: helper.node.name };
 	const message = messageItem({ state: { ...state, awaitedBy } });
@@ -135,8 +135,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * The death of a first wave is usually noticed earlier than this: it begins within a minute, and n8n gives up the execution
- * of a killed worker after two.
+ * Waves that died after a longer time than this have worked before, so the count of deaths begins again. The death of a
+ * first wave is noticed earlier: it begins within a minute, and n8n gives up a killed worker after two.
  */
 const LIVELY_MS = 600_000;
 
