@@ -122,7 +122,7 @@ export class Journal {
 		return headerOf(owner, new Set(failed).size, fields);
 	}
 
-	/** @param sentElsewhere number of unresolved requests of other executions, used if none is stored */
+	/** @param sentElsewhere number of unresolved requests of other executions, for an order that is not stored yet */
 	private claimed(order: Order, header: string, sentElsewhere = 0): Claim {
 		const keyRow = this.rowOf(order.key);
 		const stored = this.find(order) ?? this.add(order);

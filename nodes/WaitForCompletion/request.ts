@@ -51,7 +51,7 @@ function idOf(
 ): string {
 	const label = 'Generation ID';
 	const given = valueAt(step, itemIndex, entryOf('generationId')) ?? idIn(item);
-	// The ID of an item that failed may be one of its own, such as the number of a row.
+	// If the item has failed, its `id` may be anything, such as the number of a row.
 	const isOwn = hasFailed && !looksLikeId(String(given));
 	if (given !== undefined && !isOwn) return generationId(label, given);
 	throw new InvalidInputError(

@@ -42,9 +42,9 @@ interface Helper {
 interface HelperTerms {
 	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
 	secret?: string;
-	/** What the user's workflow says about executions that succeed. */
+	/** The setting of the user's workflow that says which successful executions are kept. */
 	successes?: WorkflowSettings.SaveDataExecution;
-	/** What the user's workflow says about executions that fail. */
+	/** The same for executions that fail. */
 	errors?: WorkflowSettings.SaveDataExecution;
 }
 

@@ -17,7 +17,7 @@ import type { Step } from '../step';
 
 /** A field of a form: what n8n shows, and how its value is checked and sent. */
 export interface Field extends INodeProperties {
-	/** Returns the checked value. By default, the type, the choices and the minimum of the field count. */
+	/** Returns the checked value. By default, its type, its choices and its minimum are checked. */
 	check?: (label: string, value: unknown) => unknown;
 	/** Its name in the body of the request, such as `seed` or `parameters.seed`. Only fields with such a name are sent. */
 	wire?: string;

@@ -24,7 +24,7 @@ export function textInstead(text: string, status: number | null): GenerationErro
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
-/** Failures that stay in another try: a full disk, a storage that rejects n8n, or a file above a database's limit. */
+/** Failures that another try does not end: a full disk, a storage that rejects n8n, or a file above a database's limit. */
 const CANNOT_STORE =
 	/ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|max size limit/;
 

@@ -32,7 +32,7 @@ export async function fetchOutput(
 	};
 }
 
-/** The prompt of an item, or of the item that a job only collects the generation of. */
+/** The prompt that names the file: that of the request or, if the job creates nothing, a field of the input item. */
 function promptOf({ job, prompt }: Plan): string | null {
 	if (job.kind === 'create') ({ prompt } = job.draft.body as { prompt?: unknown });
 	return typeof prompt === 'string' ? prompt : null;
