@@ -47,7 +47,7 @@ export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const read = async () => {
 		const data = await caller.n8n.getCredentials(CREDENTIAL);
 		const address = serviceAddress(data.baseUrl);
-		// As it is sent: an error response may contain it.
+		// An error response may quote the API key as it was sent.
 		keys.add(apiKeyOf(data.apiKey));
 		return { address, data };
 	};

@@ -54,7 +54,7 @@ export async function recordUnreturned(
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
-	// `hasRow` includes a row that is still to be written: after a stop, that may be later than this.
+	// `hasRow` counts a row that is still to be written. After a stop, it may only be written after this.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await toResult(async () => {

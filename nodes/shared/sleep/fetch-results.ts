@@ -36,7 +36,7 @@ export async function fetchResults(
 	return await runToEnd(step, start, planned, failures);
 }
 
-/** The error of an item that a newer release of this package rejects. */
+/** The error of an item that was valid before the sleep: the package was updated since, and now rejects it. */
 function rejectedAfterSleep(thrown: unknown): GenerationError {
 	const details = 'The item was valid before the sleep, and may have been charged';
 	return errorOfJob(thrown, null).with({ charge: 'unknown', details });
