@@ -58,19 +58,10 @@ export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
 	return evaluate === null;
 }
 
-/** What n8n runs, without items. */
+/** What n8n runs, without items. Older n8n releases and list searches have no signal: theirs never aborts. */
 export function callerIn<Context extends Caller['n8n']>(context: Context) {
-	return { n8n: context, node: context.getNode(), signal: cancelSignal(context) };
-}
-
-/**
- * The signal of the user's Stop and the workflow's timeout. Older n8n releases and list searches have none: the
- * returned signal then never aborts.
- */
-function cancelSignal(context: Caller['n8n']): AbortSignal {
-	const signal =
-		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal?.() : undefined;
-	return signal ?? new AbortController().signal;
+	const given = (context as IExecuteFunctions).getExecutionCancelSignal?.();
+	return { n8n: context, node: context.getNode(), signal: given ?? new AbortController().signal };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-import { onAbort } from '../../../client/async';
+import { onAbort, raceAbort, toResult } from '../../../client/async';
 import type { Clock } from '../../../client/ports';
 
 /** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
@@ -25,17 +25,9 @@ export const wallClock: Clock = {
 	sleep: async (wanted, signal) => {
 		const ms = Math.min(wanted, LONGEST);
 		if (!signal) return await sleep(ms);
-		if (signal.aborted) return;
 		const own = new AbortController();
-		await new Promise<void>((resolve) => {
-			const forget = onAbort(signal, () => own.abort());
-			const wake = () => {
-				forget();
-				resolve();
-			};
-			own.signal.addEventListener('abort', wake, { once: true });
-			sleep(ms, own.signal).then(wake, wake);
-		});
+		await toResult(async () => await raceAbort(signal, sleep(ms, own.signal)));
+		own.abort('settled');
 	},
 };
 

@@ -1,20 +1,12 @@
 import { causesOf, connectionFailure } from '../../../client/api/connection';
 import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
-import { firstWords, inSeconds, sentences } from '../../../client/text';
+import { firstWords, sentences } from '../../../client/text';
 
 /** The error for a download without a usable file, with or without a response. It allows retries with backoff. */
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
-}
-
-/** The error for a status other than 200 and 206. `retryAfterMs`: how long it asks to wait, in milliseconds. */
-export function notTheFile(status: number, retryAfterMs: number | null): GenerationError {
-	const error = badOutput(`The storage returned HTTP ${status} instead of the file`, status);
-	if (retryAfterMs === null) return error;
-	const description = `It asks to wait ${inSeconds(retryAfterMs)} (Retry-After)`;
-	return error.with({ retryAfterMs, description });
 }
 
 /** The error for a text response instead of an image or video. Its first words explain the cause. */

@@ -8,7 +8,7 @@ import { backoffDelay, decideRetry } from '../../../client/api/retry';
 import { retryAfterMs } from '../../../client/api/retry-after';
 import { CancelledError, type GenerationError } from '../../../client/api/errors';
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
-import { amount } from '../../../client/text';
+import { amount, inSeconds } from '../../../client/text';
 import { NOT_YET } from '../../../client/watch/prober';
 import { leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
 import { countArrived, keepsArriving, peek, type ByteStream } from './byte-stream';
@@ -18,7 +18,6 @@ import {
 	downloadError,
 	errorFromDownload,
 	notStored,
-	notTheFile,
 	textInstead,
 } from './download-errors';
 import { openStream, withRequest } from './request';
@@ -155,7 +154,12 @@ async function fetchOnce(
 			throw badOutput('The storage returned only a part of the file', status);
 		}
 		if (status !== 200 && status !== 206) {
-			throw notTheFile(status, retryAfterMs({ status, body: null, headers }, wallClock.now()));
+			const title = `The storage returned HTTP ${status} instead of the file`;
+			const asked = retryAfterMs({ status, body: null, headers }, wallClock.now());
+			throw badOutput(title, status).with({
+				retryAfterMs: asked,
+				description: asked === null ? '' : `It asks to wait ${inSeconds(asked)} (Retry-After)`,
+			});
 		}
 		const arrived = countArrived(body);
 		void keepsArriving(arrived, idleTimeoutMs, request.signal).then((isWhole) => {

@@ -1,8 +1,7 @@
 import type { IDataObject, INodeExecutionData, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
-import { onAbort, raceAbort, toResult } from '../../../client/async';
+import { raceAbort, toResult, withTimeout } from '../../../client/async';
 import { UnansweredError } from '../../../client/orders/table';
-import { isCallOver } from '../execution';
 import { wallClock } from '../http/clock';
 import { helperWorkflow, withCallerSettings, type HelperNode } from '../helper-workflow';
 import { tableError } from './data-table-errors';
@@ -49,7 +48,7 @@ export async function runTableNodes(
 		const code = workflow(step, some);
 		const running = step.n8n.executeWorkflow({ code }, input, undefined, { doNotWaitToFinish });
 		const longestMs = LONGEST_CALL_MS + LONGEST_ROW_MS * (rows.length + some.length);
-		return await raceAbort(AbortSignal.timeout(longestMs), unlessEnded(step, running));
+		return await raceAbort(AbortSignal.timeout(longestMs), withinCall(step, running));
 	};
 	const ran = await toResult(async () => {
 		const { data } = await start(operations, false);
@@ -63,21 +62,15 @@ export async function runTableNodes(
 }
 
 /**
- * Settles as `running` does, or rejects soon after the call of an agent has ended. After a Stop it is awaited: n8n ends a
- * helper workflow by itself, and a claim that is written later than its deletion would look like one that was sent.
+ * Settles as `running` does, or rejects soon after the call of an agent should have ended. After a Stop it is awaited: n8n
+ * ends a helper workflow by itself, and a claim that is written later than its deletion would look like one that was sent.
  */
-async function unlessEnded<T>(step: Step, running: Promise<T>): Promise<T> {
-	const over = new AbortController();
-	const forget = onAbort(step.signal, () => {
-		if (!isCallOver(step)) return;
-		const leftMs = Math.max(0, (step.callEndsAt ?? 0) + GRACE_MS - wallClock.now());
-		void wallClock.sleep(leftMs).then(() => over.abort(new UnansweredError()));
-	});
-	try {
-		return await raceAbort(over.signal, running);
-	} finally {
-		forget();
-	}
+async function withinCall<T>({ callEndsAt, signal }: Step, running: Promise<T>): Promise<T> {
+	if (callEndsAt === undefined) return await running;
+	const leftMs = Math.max(1, callEndsAt + GRACE_MS - wallClock.now());
+	const ran = await withTimeout(wallClock, leftMs, signal, async () => await running);
+	if (ran === null) throw new UnansweredError();
+	return ran;
 }
 
 function workflow(step: Step, operations: Operation[]): IWorkflowBase {

@@ -19,8 +19,7 @@ import { callerIn } from '../step';
  */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		const models = await catalogModels(this, type);
-		return models.map((model) => ({ ...describeModel(model), value: model.id }));
+		return (await catalogModels(this, type)).map(asChoice);
 	};
 }
 
@@ -32,12 +31,12 @@ export function modelOptions(type: ModelFilter) {
 export function modelSearch(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
 		const models = await catalogModels(this, type);
-		return {
-			results: models
-				.filter((model) => matchesModel(model, filter))
-				.map((model) => ({ ...describeModel(model), name: nameWithFacts(model), value: model.id })),
-		};
+		return { results: models.filter((model) => matchesModel(model, filter)).map(asChoice) };
 	};
+}
+
+function asChoice(model: Model) {
+	return { ...describeModel(model), name: nameWithFacts(model), value: model.id };
 }
 
 /** @throws NodeApiError if the catalog cannot be read */
