@@ -19,11 +19,6 @@ export interface CreateRequest {
 	body: object;
 }
 
-/** Returns the request with another model. */
-export function withModel(request: CreateRequest, model: string): CreateRequest {
-	return { ...request, body: { ...request.body, model } };
-}
-
 /** One entry of the live catalog (spec 2.2), returned unchanged. */
 export interface Model {
 	id: string;
@@ -92,7 +87,7 @@ export class ServiceClient {
 		const headers = { 'Idempotency-Key': header };
 		const { model } = asRecord(body);
 		const subject = typeof model === 'string' ? model : null;
-		const sent = withFreshValues(body);
+		const sent = withFreshValues(body) as object;
 		return await this.generation({ method: 'POST', path, body: sent, headers }, subject);
 	}
 

@@ -28,12 +28,11 @@ const CERTIFICATE = {
  */
 const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
-	[/^EPROTO$/, 'never', 'it does not use https', /wrong version number/],
 	[
 		/^EPROTO$/,
 		'never',
-		'it rejected the TLS version or the host name',
-		/alert protocol version|unsupported protocol|unrecognized name/,
+		'it does not use https, or rejected the TLS version or the host name',
+		/wrong version number|alert protocol version|unsupported protocol|unrecognized name/,
 	],
 	// A load balancer without a backend does this, and a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],

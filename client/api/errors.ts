@@ -188,14 +188,3 @@ function readErrorBody(body: unknown, status: number) {
 export function isForeign({ code }: GenerationError): boolean {
 	return code.startsWith('http_');
 }
-
-/**
- * True if a later request may succeed, although all retries failed: the network, the service or a gateway was down. A
- * creating request must certainly be uncharged.
- */
-export function isOutage(error: GenerationError): boolean {
-	const { charge, code, fatalForStep, generation, retry } = error;
-	if (generation === null) return charge === 'none' && retry === 'backoff' && !fatalForStep;
-	if (charge === 'unknown' || code === 'generation_not_found') return false;
-	return retry !== 'never' || isForeign(error);
-}

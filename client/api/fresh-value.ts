@@ -8,20 +8,11 @@ export abstract class FreshValue {
 	abstract make(): string;
 }
 
-/** Returns a body with new texts for its fresh values. A body without fresh values is returned itself, not a copy. */
-export function withFreshValues<T>(body: T): T {
-	return (hasFreshValue(body) ? fresh(body) : body) as T;
-}
-
-function hasFreshValue(value: unknown): boolean {
-	if (value instanceof FreshValue) return true;
-	if (typeof value !== 'object' || value === null) return false;
-	return Object.values(value).some(hasFreshValue);
-}
-
-function fresh(value: unknown): unknown {
+/** Returns a body with new texts for its fresh values. */
+export function withFreshValues(value: unknown): unknown {
 	if (value instanceof FreshValue) return value.make();
-	if (Array.isArray(value)) return value.map(fresh);
+	if (Array.isArray(value)) return value.map(withFreshValues);
 	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fresh(part)]));
+	const parts = Object.entries(value).map(([name, part]) => [name, withFreshValues(part)]);
+	return Object.fromEntries(parts);
 }

@@ -152,8 +152,6 @@ function text(value: unknown): string | null {
 
 /** A presigned URL is valid for one hour after it is issued (spec 8). */
 const LIFETIME_SECONDS = 3600;
-/** An earlier expiry is not a date but a lifetime: some stores write one into the same parameter. */
-const EARLIEST_EXPIRY = Date.UTC(2000, 0);
 /** A later expiry is not in seconds. */
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
@@ -166,10 +164,9 @@ export function presignedUrlExpiry(
 	created: number | null,
 	now: number,
 ): string | null {
-	const stated = statedExpiry(url);
-	if (stated >= EARLIEST_EXPIRY && stated < LATEST_EXPIRY) return new Date(stated).toISOString();
-	const bound = ((created ?? NaN) + LIFETIME_SECONDS) * 1000;
-	return bound > now && bound < LATEST_EXPIRY ? new Date(bound).toISOString() : null;
+	const ends = [statedExpiry(url), ((created ?? NaN) + LIFETIME_SECONDS) * 1000];
+	const end = ends.find((at) => at > now && at < LATEST_EXPIRY);
+	return end === undefined ? null : new Date(end).toISOString();
 }
 
 /** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3) or a plain expiry. */

@@ -8,8 +8,7 @@ const YEAR_MS = 31_536_000_000;
 
 /**
  * Returns how long a response asks to wait, in milliseconds; `null` if it does not. The header `Retry-After` counts, or else
- * `retry_after` in the body or in its `error`. A date counts from this clock or from that of its server, whichever makes the
- * wait shorter: one of them may be wrong.
+ * `retry_after` in the body or in its `error`.
  */
 export function retryAfterMs(
 	{ status, headers, body }: ServiceResponse,
@@ -21,8 +20,6 @@ export function retryAfterMs(
 	const value = String(headers?.['retry-after'] ?? within ?? beside ?? '');
 	// A number of four hundred digits would be infinite.
 	if (SECONDS.test(value)) return Math.min(Number(value) * 1000, YEAR_MS) || null;
-	const date = DATE.test(value) ? Date.parse(value) : NaN;
-	const waits = [now, Date.parse(String(headers?.date ?? ''))].map((from) => date - from);
-	const ahead = waits.filter((ms) => ms > 0);
-	return ahead.length > 0 ? Math.min(...ahead) : null;
+	const ms = DATE.test(value) ? Date.parse(value) - now : NaN;
+	return ms > 0 ? ms : null;
 }

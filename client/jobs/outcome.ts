@@ -91,16 +91,18 @@ export function timedOutGeneration(
 ): GenerationError {
 	const confirmed = isConfirmed(generation);
 	const { status } = generation;
-	if (status === 'completed') return unfetchedGeneration(generation, lastError);
 	const seen = lastError ? `It was ${status} when last checked` : `It is still ${status}`;
 	const state = isUnknownState(status)
 		? `Its last status was "${status}", which counts as running`
 		: seen;
 	return new GenerationError({
-		title: `The generation did not finish within ${timeoutMs / 1000} s`,
+		title:
+			status === 'completed'
+				? 'The generation is completed, but it could not be fetched'
+				: `The generation did not finish within ${timeoutMs / 1000} s`,
 		details: sentences(
 			confirmed
-				? state
+				? status !== 'completed' && state
 				: 'Its status could not be checked. Whether the generation exists is unknown',
 			lastError && `The last status check failed: ${lastError.message}`,
 		),
@@ -119,23 +121,6 @@ export function sentTooLate(timeoutMs: number, lastError: GenerationError | null
 		details: lastError ? `The last request failed: ${lastError.message}` : '',
 		description: 'Create fewer outputs at a time, or raise Timeout.',
 		code: 'timeout',
-	});
-}
-
-function unfetchedGeneration(
-	generation: KnownGeneration,
-	lastError: GenerationError | null,
-): GenerationError {
-	return new GenerationError({
-		title: 'The generation is completed, but it could not be fetched',
-		details: lastError
-			? `The last status check failed: ${lastError.message}`
-			: 'The service did not answer its last status check',
-		description: 'Get it with Wait for Completion, at no charge.',
-		code: lastError?.code ?? 'connection_lost',
-		retry: lastError?.retry ?? 'backoff',
-		charge: 'paid',
-		generation,
 	});
 }
 

@@ -20,7 +20,7 @@ import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
-import { withModel, type CreateRequest } from '../api/client';
+import type { CreateRequest } from '../api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_CHECK_GRACE_MS = 10_000;
@@ -169,7 +169,7 @@ export class JobRun {
 		const { transientErrors } = this.shared.watcher;
 		const cause = wasChecked ? lastError : ([...transientErrors].at(-1) ?? null);
 		const error = timedOutGeneration(item, job.timeoutMs, cause);
-		if (job.onTimeout === 'error' || error.code !== 'timeout') throw error;
+		if (job.onTimeout === 'error' || item.status === 'completed') throw error;
 		return { ...unseen(id), item: { ...item, timed_out: true } };
 	}
 
@@ -203,7 +203,7 @@ export class JobRun {
 		order.fields = requestFields(job, model);
 		const build = async () => {
 			const request = await job.request();
-			return model === undefined ? request : withModel(request, model);
+			return model === undefined ? request : { ...request, body: { ...request.body, model } };
 		};
 		const locked = rest?.begin(() => Infinity);
 		const obtain = async () => {

@@ -120,7 +120,7 @@ describe('a request that got no response', () => {
 		[{ name: 'SsrfBlockedIpError' }, 'n8n does not allow requests to its address'],
 		[
 			{ code: 'EPROTO', message: 'tlsv1 alert protocol version' },
-			'it rejected the TLS version or the host name',
+			'it does not use https, or rejected the TLS version or the host name',
 		],
 	])('names the cause, and the host if it is known: %j', (fields, said) => {
 		for (const times of [0, 2]) {

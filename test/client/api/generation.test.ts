@@ -164,8 +164,8 @@ describe('the expiry of a presigned URL', () => {
 	it.each([
 		[
 			'X-Amz-Date and X-Amz-Expires',
-			'https://s3.example.com/a.png?X-Amz-Date=20260101T113000Z&X-Amz-Expires=1800&X-Amz-Signature=0',
-			'2026-01-01T12:00:00.000Z',
+			'https://s3.example.com/a.png?X-Amz-Date=20260101T113000Z&X-Amz-Expires=2700&X-Amz-Signature=0',
+			'2026-01-01T12:15:00.000Z',
 		],
 		[
 			'the same in lowercase',
