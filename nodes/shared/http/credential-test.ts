@@ -58,7 +58,7 @@ function sendWith(
 			followAllRedirects: false,
 			timeout: USER_WAITS_MS,
 		})) as { statusCode: number; body: unknown };
-		return { status: statusCode, body: parsedBody(body, new Set([key])) };
+		return { status: statusCode, body: parsedBody(statusCode, body, new Set([key])) };
 	};
 }
 

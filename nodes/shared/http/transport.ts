@@ -69,7 +69,7 @@ export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 		};
 		const response = await exchange(caller, read, options, signal);
 		const { statusCode: status, body: content, headers: received } = response;
-		return { status, body: parsedBody(content, keys), headers: received };
+		return { status, body: parsedBody(status, content, keys), headers: received };
 	};
 }
 
@@ -165,17 +165,17 @@ const LARGE_ID = /("(?:generation_)?id"\s*:\s*)(\d{16,})(?=\s*[,}])/g;
 /** The token in a signed URL of a file in n8n, in any encoding: it works without a login. */
 const TOKEN = /(binary-data\S{1,6}signed\S{1,6}token\S)[\w.-]+/gi;
 
-/** A shorter key may be part of an id or a URL by chance. */
+/** In a success, a shorter key may be part of an id or a URL by chance. */
 const SHORTEST_KEY = 8;
 
 /**
  * Parses the body of a response, if it is JSON. Removes the API keys that were sent, and tokens of n8n: errors and logs
  * quote it.
  */
-export function parsedBody(body: unknown, keys: Set<string>): unknown {
+export function parsedBody(status: number, body: unknown, keys: Set<string>): unknown {
 	const received = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
 	const text = [...keys]
-		.filter(({ length }) => length >= SHORTEST_KEY)
+		.filter(({ length }) => length >= SHORTEST_KEY || (length > 0 && status >= 300))
 		.reduce((rest, key) => rest.replaceAll(key, '[API key]'), received)
 		.replace(TOKEN, '$1…')
 		.replace(LARGE_ID, '$1"$2"');

@@ -145,9 +145,9 @@ describe('a credential that is edited while a step runs', () => {
 });
 
 describe('the key', () => {
-	it('is removed from what an error says about it', async () => {
+	it.each([KEY, 'abc'])('is removed from what an error says about it: %s', async (apiKey) => {
 		const body = (key: string) => ({ error: { message: `No such key: ${key} (${key})` } });
-		const { step } = answering({ statusCode: 401, body: body(KEY) });
+		const { step } = answering({ statusCode: 401, body: body(apiKey) }, { apiKey });
 		const answer = await connect(step)({ method: 'GET', path: '/v1/models' });
 		expect(answer).toEqual({ status: 401, body: body('[API key]') });
 	});
