@@ -1,16 +1,15 @@
 import { toResult } from '../async';
-import type { Clock, Debug, Random } from '../ports';
 import { errorOfJob, heldTooLong, notSent, sentTooLate } from '../jobs/outcome';
 import { backoffDelay, decideRetry, MAX_RETRIES } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
-import type { CreateRequest, ServiceClient } from '../api/client';
+import type { CreateRequest } from '../api/client';
 import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Claim, Journal } from './journal';
 import type { Order } from './order';
 import { isAboutModel } from '../jobs/job';
-import type { Rest } from '../jobs/rest';
+import type { StepPorts } from '../jobs/step-ports';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
@@ -59,28 +58,10 @@ export class Submission {
 	private readonly lost = new Map<string, number>();
 
 	constructor(
-		private readonly ports: {
-			service: ServiceClient;
-			journal: Journal;
-			clock: Clock;
-			random: Random;
-			/** Aborts when the step ends. No creating request is sent afterwards. */
-			halt: AbortSignal;
-			guard: SpendGuard;
-			slots: SlotPool;
-			/** Start of the step. */
-			startedAt: number;
-			/** Set if the run may rest. */
-			rest?: Rest;
-			/** Set if nothing is created. */
-			neverCreated?: GenerationError;
-			/** Until when nothing may be sent, as the service has asked an earlier run. Default: 0. */
-			heldUntil?: number;
-			debug?: Debug;
-		},
+		private readonly ports: StepPorts & { journal: Journal; guard: SpendGuard; slots: SlotPool },
 	) {
 		this.gate = new StepGate(ports.halt);
-		this.hold = new Hold(ports.clock, ports.heldUntil);
+		this.hold = new Hold(ports.clock, ports.memory?.heldUntil);
 	}
 
 	/**

@@ -1,8 +1,6 @@
 import { toResult, withLock } from '../async';
-import type { Clock } from '../ports';
 import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/job';
-import type { Memory } from '../jobs/memory';
-import type { Rest } from '../jobs/rest';
+import type { StepPorts } from '../jobs/step-ports';
 import {
 	errorOfEnd,
 	failedGeneration,
@@ -30,22 +28,12 @@ const LEAST_LEFT_MS = 1_000;
 const AFTER_SLEEP_MS = 100_000;
 
 /** What all jobs of a step share. */
-export interface SharedByJobs {
-	clock: Clock;
-	startedAt: number;
+export interface SharedByJobs extends StepPorts {
 	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
-	/** When the poll interval that began in an earlier run is over. */
-	checksFrom: number;
 	journal: Journal;
 	submission: Submission;
 	watcher: Watcher;
-	/** What earlier runs of the jobs remember. */
-	memory?: Memory;
-	/** Set if the run may rest. */
-	rest?: Rest;
-	/** If set, nothing is created, and each item without a generation gets this error. */
-	neverCreated?: GenerationError;
 }
 
 /** One job, from its order or id to the end of its generation. */
@@ -109,8 +97,10 @@ export class JobRun {
 		const watch = this.watch as Watch;
 		watch.since = since;
 		this.deadline = since + this.job.timeoutMs;
+		const { memory, watcher } = this.shared;
+		const checksFrom = (memory?.restedAt ?? 0) + watcher.intervalMs;
 		// The last check comes before the deadline, however long the poll interval is.
-		watch.checksFrom = Math.min(this.shared.checksFrom, this.deadline - LEAST_LEFT_MS);
+		watch.checksFrom = Math.min(checksFrom, this.deadline - LEAST_LEFT_MS);
 		// A check after the deadline ends soon, so the run stays awake for it.
 		watch.mayRest = this.deadline > this.shared.clock.now();
 	}

@@ -1,9 +1,10 @@
 import { onAbort } from '../async';
-import type { Clock, Debug, ProbeUrl, Random } from '../ports';
+import type { ProbeUrl } from '../ports';
 import { JobRun, type SharedByJobs } from './job-run';
 import type { Job } from '../jobs/job';
 import type { Memory, Spent } from '../jobs/memory';
 import { Rest } from '../jobs/rest';
+import type { StepPorts } from '../jobs/step-ports';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
 import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
 import type { Journal } from '../orders/journal';
@@ -11,32 +12,23 @@ import type { SlotPool } from '../orders/slot-pool';
 import { Submission } from '../orders/submission';
 import type { Watch } from '../watch/watch';
 import { Watcher } from '../watch/watcher';
-import { CancelledError, type GenerationError } from '../api/errors';
+import { CancelledError } from '../api/errors';
 import type { Generation } from '../api/generation';
-import type { ServiceClient } from '../api/client';
 
 /** Dependencies of the pipeline. */
-export interface PipelinePorts<T> {
+export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'startedAt'> {
 	journal: Journal;
-	service: ServiceClient;
 	probe: ProbeUrl;
-	clock: Clock;
-	random: Random;
 	/** The slots of the account, which other steps share. */
 	slots: SlotPool;
 	/** Reads the balance for the step's hint; `null` if it cannot be read. If omitted, the hint is not shown. */
 	balance?: () => Promise<number | null>;
 	/** Aborts on the user's Stop or the workflow's timeout. */
 	cancel: AbortSignal;
-	debug?: Debug;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
-	/** What earlier runs of the same jobs remember. */
-	memory?: Memory;
 	/** True if the run rests while nothing is due soon. The remaining jobs then end as stopped. */
 	rests?: boolean;
-	/** If set, nothing is created, and each item without a generation gets this error. */
-	neverCreated?: GenerationError;
 	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
 		job: Job,
@@ -118,16 +110,12 @@ class Pipeline<T> {
 		if (memory && memory.restedAt > 0) slots.isLimited = true;
 		if (this.guard.spent.requests + (memory?.restedAt ?? 0) > 0) ports.service.confirmBaseUrl();
 		this.waits = { ...memory?.waits };
-		const shared = { ...ports, startedAt, halt, rest: this.rest, heldUntil: memory?.heldUntil };
-		const watcher = new Watcher(shared, settings.pollIntervalMs);
+		const shared = { ...ports, startedAt, halt, rest: this.rest };
 		this.shared = {
-			...ports,
-			startedAt,
+			...shared,
 			lateSeenAt: now,
-			checksFrom: memory ? memory.restedAt + settings.pollIntervalMs : 0,
 			submission: new Submission({ ...shared, guard: this.guard }),
-			watcher,
-			rest: this.rest,
+			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
 		// Existing generations come first, because they have slots of the account.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;

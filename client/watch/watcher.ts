@@ -1,11 +1,10 @@
 import { GenerationError } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
-import type { ServiceClient } from '../api/client';
 import { pause, withRetries } from '../api/retry';
 import { withTimeout } from '../async';
 import { Hold } from '../api/hold';
-import type { Clock, Debug, ProbeUrl, Random } from '../ports';
-import type { Rest } from '../jobs/rest';
+import type { ProbeUrl } from '../ports';
+import type { StepPorts } from '../jobs/step-ports';
 import { Prober } from './prober';
 
 interface StatusCheck {
@@ -32,22 +31,11 @@ export class Watcher {
 	readonly hold: Hold;
 
 	constructor(
-		readonly ports: {
-			service: ServiceClient;
-			probe: ProbeUrl;
-			clock: Clock;
-			random: Random;
-			halt: AbortSignal;
-			/** Set if the run may rest. */
-			rest?: Rest;
-			/** Until when no check may be sent, as the service has asked an earlier run. Default: 0. */
-			heldUntil?: number;
-			debug?: Debug;
-		},
+		readonly ports: StepPorts & { probe: ProbeUrl },
 		readonly intervalMs: number,
 	) {
 		this.prober = new Prober(ports, intervalMs);
-		this.hold = new Hold(ports.clock, ports.heldUntil);
+		this.hold = new Hold(ports.clock, ports.memory?.heldUntil);
 	}
 
 	known(id: string): Generation | null {

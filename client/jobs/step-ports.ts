@@ -1,0 +1,23 @@
+import type { ServiceClient } from '../api/client';
+import type { GenerationError } from '../api/errors';
+import type { Clock, Debug, Random } from '../ports';
+import type { Memory } from './memory';
+import type { Rest } from './rest';
+
+/** What all parts of a step share. */
+export interface StepPorts {
+	service: ServiceClient;
+	clock: Clock;
+	random: Random;
+	/** Aborts when the step ends. Afterwards, nothing is sent. */
+	halt: AbortSignal;
+	/** When the step began, perhaps in an earlier run of the same jobs. */
+	startedAt: number;
+	/** What earlier runs of the same jobs remember. */
+	memory?: Memory;
+	/** Set if the run may rest. */
+	rest?: Rest;
+	/** If set, nothing is created, and each item without a generation gets this error. */
+	neverCreated?: GenerationError;
+	debug?: Debug;
+}
