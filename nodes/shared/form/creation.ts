@@ -5,7 +5,7 @@ import { numbered } from '../../../client/jobs/job';
 import type { GenerationType } from '../../../client/api/generation';
 import { runsAsTool } from '../execution';
 import { withAdditionalFields } from './additional-fields';
-import { integer, isObject } from './checks';
+import { integer } from './checks';
 import { writtenAt, type Entry, type Values } from './form';
 import { downloadTarget, waitingOf, type Settings } from './parameters';
 import type { Plan } from './plan-items';
@@ -43,7 +43,6 @@ export function creationPlans(
 	const settings = values as Settings;
 	const sent = entries.filter(({ wire }) => wire !== undefined);
 	const added = (settings.additionalFields ?? {}) as Values;
-	const body = withAdditionalFields({ ...bodyOf(sent, values), ...more?.body }, added);
 	const asked = digestOfValues(type, {
 		...Object.fromEntries(sent.map(({ path, name }) => [path, values[name]])),
 		...more?.asked,
@@ -79,7 +78,8 @@ export function creationPlans(
 		...waitingOf(step, settings, defaultTimeout),
 	};
 	return Array.from({ length: numberOfOutputs ?? 1 }, (_, outputIndex) => {
-		const draft = { type, body: withSeed(body, outputIndex) };
+		const own = { ...bodyOf(sent, withSeed(values, outputIndex)), ...more?.body };
+		const draft = { type, body: withAdditionalFields(own, added) };
 		return {
 			job: {
 				kind: 'create',
@@ -114,13 +114,11 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** A given seed counts up with each output: the same seed would create the same image again (spec 4.1, 4.2). */
-function withSeed(body: object, outputIndex: number): object {
-	const { seed, parameters } = body as { seed?: unknown; parameters?: unknown };
-	return {
-		...body,
-		...(typeof seed === 'number' && { seed: integer('Seed', seed + outputIndex) }),
-		...(isObject(parameters) && { parameters: withSeed(parameters, outputIndex) }),
-	};
+function withSeed(values: Values, outputIndex: number): Values {
+	const { seed } = values;
+	return typeof seed === 'number'
+		? { ...values, seed: integer('Seed', seed + outputIndex) }
+		: values;
 }
 
 /**

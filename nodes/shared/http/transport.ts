@@ -1,9 +1,4 @@
-import {
-	jsonParse,
-	type IAllExecuteFunctions,
-	type ICredentialDataDecryptedObject,
-	type IHttpRequestOptions,
-} from 'n8n-workflow';
+import { jsonParse, type IAllExecuteFunctions, type IHttpRequestOptions } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import type { ProbeUrl, SendRequest } from '../../../client/ports';
@@ -40,81 +35,52 @@ export function serviceOf(
 
 /**
  * Binds the request port to the node's credential, which is read for each request: its address, and the key for it.
- * Redirects are not followed, and the API key is removed from responses.
+ * Redirects are not followed, and the API key is removed from responses. The signal of a request does not abort one that
+ * creates and was handed to n8n: its id must arrive, also for a while after Stop.
  */
-export function connect(caller: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
+export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
-	const read = async () => {
-		const data = await caller.n8n.getCredentials(CREDENTIAL);
-		const address = serviceAddress(data.baseUrl);
-		// An error response may quote the API key as it was sent.
-		keys.add(apiKeyOf(data.apiKey));
-		return { address, data };
-	};
 	return async ({ method, path, query, body, headers }, signal) => {
-		const options: IHttpRequestOptions = {
-			method,
-			url: path,
-			qs: query,
-			body,
-			headers,
-			json: true,
-			// n8n would round large numbers.
-			encoding: 'text',
-			// After a pause of the process, n8n's own timeout would fire before the socket is read.
-			timeout: 0,
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			disableFollowRedirect: true,
+		let handedOver = false;
+		const isCommitted = () => handedOver && method === 'POST';
+		const send = async (request: AbortController) => {
+			const data = await n8n.getCredentials(CREDENTIAL);
+			const url = `${serviceAddress(data.baseUrl)}${path}`;
+			// An error response may quote the API key as it was sent.
+			keys.add(apiKeyOf(data.apiKey));
+			// The request may have been aborted while the credential was read.
+			request.signal.throwIfAborted();
+			handedOver = true;
+			const options: IHttpRequestOptions = {
+				method,
+				url,
+				qs: query,
+				body,
+				headers,
+				json: true,
+				// n8n would round large numbers.
+				encoding: 'text',
+				// After a pause of the process, n8n's own timeout would fire before the socket is read.
+				timeout: 0,
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
+			};
+			const sender = Object.create(n8n, {
+				getExecutionCancelSignal: { value: () => request.signal },
+			}) as IAllExecuteFunctions;
+			// The credential as it was read: n8n would read it again, and it may have been edited since.
+			const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+			const { httpRequestWithAuthentication } = n8n.helpers;
+			const given = [CREDENTIAL, options, { credentialsDecrypted }] as const;
+			return (await httpRequestWithAuthentication.call(sender, ...given)) as FullResponse<unknown>;
 		};
-		const response = await exchange(caller, read, options, signal);
-		const { statusCode: status, body: content, headers: received } = response;
+		const limits = { signal, stop, timeoutMs: LONGEST_REQUEST_MS, isCommitted };
+		const sent = await toResult(async () => await withRequest(limits, send));
+		if (!sent.ok) throw handedOver ? sent.error : unreadableCredential(sent.error);
+		const { statusCode: status, body: content, headers: received } = sent.value;
 		return { status, body: parsedBody(status, content, keys), headers: received };
 	};
-}
-
-/**
- * Sends a request. `signal` does not abort a creating request that was handed to n8n: its id must arrive, also for a while
- * after Stop. Throws GenerationError if the request was certainly not sent; otherwise the error of n8n's helper.
- */
-async function exchange(
-	{ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>,
-	read: () => Promise<{ address: string; data: ICredentialDataDecryptedObject }>,
-	options: IHttpRequestOptions,
-	signal: AbortSignal | undefined,
-): Promise<FullResponse<unknown>> {
-	let handedOver = false;
-	const limits = {
-		signal,
-		stop,
-		timeoutMs: LONGEST_REQUEST_MS,
-		isCommitted: () => handedOver && options.method === 'POST',
-	};
-	const sent = await toResult(
-		async () =>
-			await withRequest(limits, async (request) => {
-				const { address, data } = await read();
-				// The request may have been aborted while the credential was read.
-				request.signal.throwIfAborted();
-				handedOver = true;
-				const sender = Object.create(n8n, {
-					getExecutionCancelSignal: { value: () => request.signal },
-				}) as IAllExecuteFunctions;
-				const located = { ...options, url: `${address}${options.url}` };
-				// The credential as it was read: n8n would read it again, and it may have been edited since.
-				const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
-				const override = { credentialsDecrypted };
-				const { httpRequestWithAuthentication } = n8n.helpers;
-				return (await httpRequestWithAuthentication.call(
-					sender,
-					CREDENTIAL,
-					located,
-					override,
-				)) as FullResponse<unknown>;
-			}),
-	);
-	if (sent.ok) return sent.value;
-	throw handedOver ? sent.error : unreadableCredential(sent.error);
 }
 
 /** The sizes of files in bytes, by their URLs without query: a fresh URL has another signature. */

@@ -59,8 +59,9 @@ function itemOf(
 }
 
 /**
- * The output item of a failed item. For an error output, n8n reads `error` on the item itself, and keeps the other JSON
- * only if that property is not enumerable.
+ * The output item of a failed item. In an error output, it is the input item, with the error and what is known of the
+ * generation. For that output, n8n reads `error` on the item itself, and keeps the other JSON only if that property is not
+ * enumerable.
  */
 export function errorItem(
 	step: Step,
@@ -69,32 +70,18 @@ export function errorItem(
 	keys: IDataObject = {},
 ): INodeExecutionData {
 	const failure: IDataObject = { error: inFull(error), error_code: error.code };
-	const generation = { ...keys, ...error.generation };
-	const item =
+	const { json, binary } = step.items[itemIndex];
+	const { id, status } = error.generation ?? {};
+	const item: INodeExecutionData =
 		hasErrorOutput(step) && keptInput(step, itemIndex) === null
-			? besideInput(step, error, itemIndex, failure)
-			: itemOf(step, itemIndex, generation, { failure });
+			? {
+					json: { ...json, ...failure, ...(id && { id }), ...(status && { status }) },
+					...(binary && { binary }),
+					pairedItem: { item: itemIndex },
+				}
+			: itemOf(step, itemIndex, { ...keys, ...error.generation }, { failure });
 	if (hasErrorOutput(step)) {
 		Object.defineProperty(item, 'error', { value: nodeError(step, error, itemIndex) });
 	}
 	return item;
-}
-
-/** A failed item for the error output: the input item, with the error and what is known of the generation. */
-function besideInput(
-	step: Step,
-	{ generation }: GenerationError,
-	itemIndex: number,
-	failure: IDataObject,
-): INodeExecutionData {
-	const { json, binary } = step.items[itemIndex];
-	const known = {
-		...(generation && { id: generation.id }),
-		...(generation?.status && { status: generation.status }),
-	};
-	return {
-		json: { ...json, ...failure, ...known },
-		...(binary && { binary }),
-		pairedItem: { item: itemIndex },
-	};
 }

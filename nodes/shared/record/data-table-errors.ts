@@ -1,6 +1,5 @@
-import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-errors';
+import { recordUnavailable } from '../../../client/orders/order-errors';
 import { sentences, truncate } from '../../../client/text';
-import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME } from '../../../client/orders/table';
 
 /** n8n's messages that name a cause, with the explanation for users, and whether calling again may help. */
@@ -31,18 +30,4 @@ export function tableError(cause: unknown): Error {
 	const [, why, mayPass] = known ?? [null, `The data table ${TABLE_NAME} could not be used`, true];
 	const text = sentences(why, quoted);
 	return mayPass ? new Error(text, { cause }) : recordUnavailable(text);
-}
-
-/**
- * Says what is wrong with the columns of the table; `null` if nothing is. A table that n8n creates from a CSV file has
- * number and date columns, which change the text of keys.
- */
-export function wrongColumns(columns: unknown): string | null {
-	if (!Array.isArray(columns)) return null;
-	const types = new Map(
-		columns.map(({ name, type }: Record<'name' | 'type', string>) => [name, type]),
-	);
-	const wrong = TABLE_COLUMNS.filter((name) => types.get(name) !== 'string');
-	if (wrong.length === 0) return null;
-	return `The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. ${RENEW_TABLE}`;
 }

@@ -1,10 +1,9 @@
 import { toResult } from '../../../client/async';
-import { recordUnavailable } from '../../../client/orders/order-errors';
+import { recordUnavailable, RENEW_TABLE } from '../../../client/orders/order-errors';
 import { TABLE_COLUMNS } from '../../../client/jobs/row';
 import { TABLE_NAME, UnansweredError } from '../../../client/orders/table';
 import { isSaved } from '../execution';
 import { wallClock } from '../http/clock';
-import { wrongColumns } from './data-table-errors';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
@@ -85,11 +84,19 @@ export const listing: Operation = {
 	},
 };
 
+/**
+ * Finds the table. Throws GenerationError `record_unavailable` if its columns are wrong: one that n8n creates from a CSV
+ * file has number and date columns, which change the text of keys.
+ */
 async function find(step: Step): Promise<string | undefined> {
 	const tables = await runTableNodes(step, [listing]);
 	const table = tables.find(({ json }) => json.name === TABLE_NAME)?.json;
-	if (!table) return undefined;
-	const wrong = wrongColumns(table.columns);
-	if (wrong) throw recordUnavailable(wrong);
-	return String(table.id);
+	const columns = table?.columns as Array<Record<'name' | 'type', string>> | undefined;
+	const isText = (name: string) =>
+		columns?.some((one) => one.name === name && one.type === 'string');
+	const wrong = columns ? TABLE_COLUMNS.filter((name) => !isText(name)) : [];
+	if (wrong.length === 0) return table && String(table.id);
+	throw recordUnavailable(
+		`The data table ${TABLE_NAME} needs these columns with the type string: ${wrong.join(', ')}. ${RENEW_TABLE}`,
+	);
 }
