@@ -8,15 +8,10 @@ import { inSeconds, itemNames, sentences } from '../text';
 /** The result of one job. `output` is what the pipeline's `finish` made of a completed generation. */
 export type Outcome<T> =
 	/** `leftOut`: number of further outputs of the generation. */
-	(
-		| { kind: 'done'; generation: GenerationItem; output: T | null; leftOut?: number }
-		| { kind: 'error'; error: GenerationError }
-		/** The step ended before the job did. Its generation continues at the service. */
-		| { kind: 'stopped'; generation: KnownGeneration | null }
-	) & {
-		/** The index of the input item. If omitted, it is the position in the list. */
-		itemIndex?: number;
-	};
+	| { kind: 'done'; generation: GenerationItem; output: T | null; leftOut?: number }
+	| { kind: 'error'; error: GenerationError }
+	/** The step ended before the job did. Its generation continues at the service. */
+	| { kind: 'stopped'; generation: KnownGeneration | null };
 
 /** True if a generation is known to exist. An id that a user has entered has no status before the first check. */
 export function isConfirmed({ status }: KnownGeneration): boolean {

@@ -2,11 +2,10 @@ import { NodeApiError, type JsonObject } from 'n8n-workflow';
 
 import type { GenerationError, KnownGeneration } from '../../../client/api/errors';
 import type { Journal } from '../../../client/orders/journal';
-import type { Outcome } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import { runsAsTool } from '../execution';
 import type { Caller, Step } from '../step';
-import { errorsOf, itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { errorsOf, paidGenerations, uncertainItems, uncheckedIds, type ItemEnd } from './outcomes';
 import {
 	asHtml,
 	chargedSoFar,
@@ -28,13 +27,13 @@ const HOW_TO_GO_ON = {
 
 /**
  * The error of a step that stops: the failed item, the cause, a summary of the others, and every generation that was
- * charged in any attempt (`journal`). `failed` is the position of the failed outcome, or its item if there are none.
+ * charged in any attempt (`journal`). `failed` is the position of the failed outcome.
  */
 export function stepError(
 	step: Step,
 	error: GenerationError,
 	failed: number,
-	outcomes: Array<Outcome<unknown>>,
+	outcomes: ItemEnd[],
 	journal?: Journal,
 ): NodeApiError {
 	const seen = paidGenerations(outcomes);
@@ -43,10 +42,11 @@ export function stepError(
 	);
 	const recorded = (journal?.paid() ?? []).filter(({ id }) => !refunded.includes(id));
 	const paid = [...seen, ...recorded.filter(({ id }) => !seen.some((known) => known.id === id))];
-	const open = uncertainItems(outcomes, failed);
-	const itemIndex = itemIndexAt(outcomes, failed);
+	const others = outcomes.filter((_, position) => position !== failed);
+	const open = uncertainItems(others);
+	const { itemIndex } = outcomes[failed];
 	const isOneOfSeveral = step.items.length > 1;
-	const hasOthers = isOneOfSeveral || outcomes.length > 1;
+	const hasOthers = isOneOfSeveral || others.length > 0;
 	const isTool = runsAsTool(step);
 	const { generation } = error;
 	const unchecked = uncheckedIds(outcomes).filter((id) => id !== generation?.id);
@@ -58,7 +58,7 @@ export function stepError(
 		isTool &&
 			error.charge === 'unknown' &&
 			'Do not call this tool again for it, but tell the user: another call may be charged again',
-		othersOf(step, outcomes, failed),
+		othersOf(step, others),
 		paid.some(({ id }) => id !== error.generation?.id) && chargedSoFar(paid),
 		recorded.length > 0 && HOW_TO_GO_ON[isTool ? 'tool' : hasOthers ? 'several' : 'one'],
 		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
@@ -126,12 +126,11 @@ export function addItemIndex(
 	Object.defineProperty(context, 'itemIndex', property);
 }
 
-function othersOf(step: Step, outcomes: Array<Outcome<unknown>>, failed: number): string {
-	const others = [...outcomes.keys()].filter((position) => position !== failed);
-	const unsent = others.filter((position) => wasNotSent(outcomes[position])).length;
-	const failures = others.filter((position) => hasFailed(outcomes[position]));
-	const items = failures.map((position) => itemIndexAt(outcomes, position));
-	const errors = errorsOf(failures.map((position) => outcomes[position]));
+function othersOf(step: Step, others: ItemEnd[]): string {
+	const unsent = others.filter(wasNotSent).length;
+	const failures = others.filter(hasFailed);
+	const items = failures.map(({ itemIndex }) => itemIndex);
+	const errors = errorsOf(failures);
 	const why = errors.length > 0 ? `: ${firstMessage(errors)}` : '';
 	return sentences(
 		failures.length > 0 && `${itemsOf(step, items)} failed, too${why}`,
@@ -139,12 +138,12 @@ function othersOf(step: Step, outcomes: Array<Outcome<unknown>>, failed: number)
 	);
 }
 
-function hasFailed(outcome: Outcome<unknown>): boolean {
+function hasFailed(outcome: ItemEnd): boolean {
 	if (outcome.kind === 'error') return !outcome.error.skipped;
 	return outcome.kind === 'stopped' && outcome.generation?.status === 'failed';
 }
 
-function wasNotSent(outcome: Outcome<unknown>): boolean {
+function wasNotSent(outcome: ItemEnd): boolean {
 	if (outcome.kind === 'stopped') return outcome.generation === null;
 	return outcome.kind === 'error' && outcome.error.skipped;
 }

@@ -5,10 +5,8 @@ import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { continuesOnError, runsAsTool } from '../execution';
 import type { Step } from '../step';
 
-/** Returns the index of the input item of an outcome. */
-export function itemIndexAt(outcomes: Array<Outcome<unknown>>, position: number): number {
-	return outcomes[position]?.itemIndex ?? position;
-}
+/** How one output of an item ended. */
+export type ItemEnd<T = unknown> = Outcome<T> & { itemIndex: number };
 
 /**
  * True if an item has no output item: it was not sent because of a spending limit, and On Error is Stop. An agent sees no
@@ -45,14 +43,9 @@ function isPaid(outcome: Outcome<unknown>): boolean {
 	return generation !== null && isConfirmed(generation) && generation.status !== 'failed';
 }
 
-/**
- * Returns the indexes of items with an unknown charge: the responses to their requests were lost. `except`: position of
- * an outcome that does not count.
- */
-export function uncertainItems(outcomes: Array<Outcome<unknown>>, except?: number): number[] {
-	return outcomes.flatMap((outcome, position) =>
-		outcome.kind === 'error' && outcome.error.charge === 'unknown' && position !== except
-			? [itemIndexAt(outcomes, position)]
-			: [],
+/** Returns the indexes of items with an unknown charge: the responses to their requests were lost. */
+export function uncertainItems(outcomes: ItemEnd[]): number[] {
+	return outcomes.flatMap((outcome) =>
+		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [outcome.itemIndex] : [],
 	);
 }

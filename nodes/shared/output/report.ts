@@ -4,7 +4,7 @@ import { isBeyondLimit } from '../../../client/orders/spend-guard';
 import { TABLE_NAME } from '../../../client/orders/table';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { amount, itemNames, sentences } from '../../../client/text';
-import { errorsOf, itemIndexAt, paidGenerations, uncertainItems, uncheckedIds } from './outcomes';
+import { errorsOf, paidGenerations, uncertainItems, uncheckedIds, type ItemEnd } from './outcomes';
 import { asHtml, chargedSoFar, counted, firstMessage, itemsOf } from './wording';
 import type { Step } from '../step';
 
@@ -12,7 +12,7 @@ import type { Step } from '../step';
  * Logs the ids of charged generations after a stop or an error. n8n may drop the output of a stopped step, and a failed
  * execution may not be saved.
  */
-export function reportEnd(step: Step, what: string, outcomes: Array<Outcome<unknown>>): void {
+export function reportEnd(step: Step, what: string, outcomes: ItemEnd[]): void {
 	const charged = paidGenerations(outcomes);
 	const paid = charged.map(({ id }) => id);
 	const open = uncertainItems(outcomes);
@@ -46,11 +46,7 @@ export function reportUnexpected(step: Step, errors: Array<GenerationError | nul
  * Shows one hint after a run: what is ready, what is missing and why, what was reused, retried or waited for, and the
  * balance. Shows none if all is ready and there is nothing else to say.
  */
-export function summaryHint(
-	step: Step,
-	stats: PipelineStats,
-	outcomes: Array<Outcome<unknown>>,
-): void {
+export function summaryHint(step: Step, stats: PipelineStats, outcomes: ItemEnd[]): void {
 	const isFree = outcomes.every((each) => each.kind === 'error' && each.error.charge === 'none');
 	const missing = missingFrom(step, outcomes, isFree ? '' : ' at no charge');
 	const leftOut = leftOutOf(outcomes);
@@ -76,10 +72,9 @@ function isReady(outcome: Outcome<unknown>): boolean {
  * One sentence for each reason why items are missing, in the order of the items. `free`: what is added for items that
  * were not charged.
  */
-function missingFrom(step: Step, outcomes: Array<Outcome<unknown>>, free: string): string[] {
-	const groups = new Map<string, Array<Outcome<unknown>>>();
-	const all = outcomes.map((each, at) => ({ ...each, itemIndex: itemIndexAt(outcomes, at) }));
-	for (const outcome of all.filter((each) => !isThere(each))) {
+function missingFrom(step: Step, outcomes: ItemEnd[], free: string): string[] {
+	const groups = new Map<string, ItemEnd[]>();
+	for (const outcome of outcomes.filter((each) => !isThere(each))) {
 		const reason = reasonOf(outcome);
 		const group = groups.get(reason);
 		if (group) group.push(outcome);
@@ -94,7 +89,7 @@ function reasonOf(outcome: Outcome<unknown>): string {
 	return charge === 'refunded' || charge === 'unknown' ? charge : `${charge}: ${code}`;
 }
 
-function sentenceOf(step: Step, group: Array<Outcome<unknown>>, free: string): string {
+function sentenceOf(step: Step, group: ItemEnd[], free: string): string {
 	const [first] = group;
 	const say = (one: string, many: string) => counted(group.length, one, many);
 	const was = say('was', 'were');
@@ -105,8 +100,8 @@ function sentenceOf(step: Step, group: Array<Outcome<unknown>>, free: string): s
 	const errors = errorsOf(group);
 	const { charge, code, description } = first.error;
 	const isUnsent = errors.every(({ skipped }) => skipped);
-	const items = group.map(({ itemIndex }) => itemIndex as number);
 	const { length } = step.items;
+	const items = group.map(({ itemIndex }) => itemIndex);
 	const which = isUnsent || length === 1 ? '' : ` (${itemNames(items, length)})`;
 	const why = `${which}: ${firstMessage(errors)}`;
 	switch (charge) {

@@ -2,11 +2,10 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 
 import type { GenerationError } from '../../../client/api/errors';
 import { NOTHING_KNOWN } from '../../../client/api/generation';
-import type { Outcome } from '../../../client/jobs/outcome';
 import { hasErrorOutput } from '../execution';
 import { OF_FAILURES } from '../form/fields';
 import { keptInput } from '../form/include-option';
-import { isLeftOut, itemIndexAt } from './outcomes';
+import { isLeftOut, type ItemEnd } from './outcomes';
 import { nodeError } from './node-error';
 import { inFull } from './wording';
 import { isAfterSleep, type Step } from '../step';
@@ -20,14 +19,14 @@ export interface Output {
  * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
  * item, and neither has one that `isLeftOut`.
  */
-export function outputItems(step: Step, outcomes: Array<Outcome<Output>>): INodeExecutionData[] {
+export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
 	// n8n pairs what is returned after a sleep by its position: an item before another one keeps its place.
 	const isReturned = outcomes.map((outcome) =>
 		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
 	);
 	const lastKept = isAfterSleep(step) ? isReturned.lastIndexOf(true) : -1;
 	return outcomes.flatMap((outcome, position) => {
-		const itemIndex = itemIndexAt(outcomes, position);
+		const { itemIndex } = outcome;
 		if (outcome.kind === 'error') {
 			if (isLeftOut(step, outcome.error) && position > lastKept) return [];
 			return [errorItem(step, outcome.error, itemIndex, NOTHING_KNOWN)];

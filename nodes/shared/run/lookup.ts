@@ -53,7 +53,7 @@ async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExec
 		const error = isOver ? callOver() : errorOfJob(fetched.error, null);
 		if (!continuesOnError(step)) {
 			traceStep(step, {});
-			throw stepError(step, error, itemIndex, []);
+			throw stepError(step, error, 0, [{ kind: 'error', error, itemIndex }]);
 		}
 		items.push(errorItem(step, error, itemIndex));
 	}

@@ -14,7 +14,7 @@ import { MOST_OUTPUTS } from '../form/fields';
 import { planItems, type Plan, type PlanItem } from '../form/plan-items';
 import { keyOf, openRecord, recordUnreturned, type CreatedGeneration } from '../record/record';
 import { recordHint, reportEnd, reportUnexpected, summaryHint } from '../output/report';
-import { paidGenerations } from '../output/outcomes';
+import { paidGenerations, type ItemEnd } from '../output/outcomes';
 import { outputItems, type Output } from '../output/results';
 import { traceStep } from '../output/trace';
 import { addStats, runPlans, startOf, type StepStart } from './run-plans';
@@ -123,8 +123,8 @@ function isUseful(step: Step, all: JobOutcome[]): boolean {
 	return all.some(({ kind }) => kind === 'done');
 }
 
-/** An outcome with its item, and with its job if the item was run. */
-type JobOutcome = Outcome<Output> & { itemIndex: number; job?: Job };
+/** An outcome with its job, if the item was run. */
+type JobOutcome = ItemEnd<Output> & { job?: Job };
 
 /** The generations that the outcomes show as charged, with the jobs that created them. */
 function createdBy(all: JobOutcome[]): CreatedGeneration[] {

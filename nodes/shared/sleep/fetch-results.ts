@@ -2,10 +2,9 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { GenerationError, type KnownGeneration } from '../../../client/api/errors';
 import { toResult, type Result } from '../../../client/async';
-import { errorOfJob, type Outcome } from '../../../client/jobs/outcome';
+import { errorOfJob } from '../../../client/jobs/outcome';
 import { sentences } from '../../../client/text';
 import type { Plan } from '../form/plan-items';
-import type { Output } from '../output/results';
 import { openRecord } from '../record/record';
 import { runToEnd } from '../run/run-node';
 import { startOf } from '../run/run-plans';
@@ -52,8 +51,8 @@ function neverCreated(): GenerationError {
 }
 
 /**
- * The outcomes of a step that is given up. An item that already has an error keeps it. Any other item gets the error of the
- * step, with its generation if there is one.
+ * The errors of all items of a step that is given up. An item that already has an error keeps it. Any other item gets the
+ * error of the step, with its generation if there is one.
  *
  * @param step the step that sleeps, from `stepOf`
  */
@@ -62,7 +61,7 @@ export async function lastKnown(
 	plans: Array<Result<Plan[]>>,
 	{ memory }: SleepState,
 	error: GenerationError,
-): Promise<Array<Outcome<Output>>> {
+): Promise<GenerationError[]> {
 	const { journal } = await startOf(step);
 	const jobs = plans.flatMap((plan) => (plan.ok ? plan.value.map(({ job }) => job) : []));
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
@@ -78,11 +77,10 @@ export async function lastKnown(
 	const others = Object.keys(memory.waits).filter((id) => !named.has(id));
 	const details = sentences(error.details, `Generations that were running: ${others.join(', ')}`);
 	const known = others.length === 0 ? error : error.with({ details });
-	return generations.map((generation, itemIndex): Outcome<Output> => {
+	return generations.map((generation, itemIndex) => {
 		const end = memory.ends[itemIndex];
-		if (end) return { kind: 'error', error: new GenerationError(end) };
-		if (generation === null) return { kind: 'error', error: known };
-		const charge = generation.status ? 'paid' : known.charge;
-		return { kind: 'error', error: known.with({ charge, generation }) };
+		if (end) return new GenerationError(end);
+		if (generation === null) return known;
+		return known.with({ charge: generation.status ? 'paid' : known.charge, generation });
 	});
 }

@@ -186,12 +186,12 @@ async function unfinished(
 	const error = givenUp(state, sleeper);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);
-	const outcomes = await lastKnown(step, plans, state, error);
 	// The error of an item also names generations whose items are not known.
-	const errors = outcomes.flatMap((outcome) => (outcome.kind === 'error' ? outcome.error : []));
+	const errors = await lastKnown(step, plans, state, error);
+	const ends = errors.map((one, itemIndex) => ({ kind: 'error', error: one, itemIndex }) as const);
 	const shown = errors.find(({ code }) => code === error.code) ?? error;
-	if (!continuesOnError(step)) throw stepError(step, shown, 0, outcomes);
-	return [outputItems(step, outcomes)];
+	if (!continuesOnError(step)) throw stepError(step, shown, 0, ends);
+	return [outputItems(step, ends)];
 }
 
 function givenUp(state: SleepState, sleeper: Sleeper) {

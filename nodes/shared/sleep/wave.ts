@@ -55,7 +55,8 @@ export async function runWave(
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);
 	const ran = await running.finally(async () => await record?.close());
 	traceStep(step, { ...ran, jobs });
-	if (step.signal.aborted) reportEnd(step, 'Stopped', ran.outcomes);
+	const ended = ran.outcomes.map((each, index) => ({ ...each, itemIndex: jobs[index].itemIndex }));
+	if (step.signal.aborted) reportEnd(step, 'Stopped', ended);
 	const isOver = ran.firstFailed !== null && !continuesOnError(step);
 	return {
 		memory: { ...(ran.memory ?? memory), unwritten: record?.unrecorded ?? [] },

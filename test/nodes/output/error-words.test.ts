@@ -28,6 +28,7 @@ import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
 import { outputItems } from '../../../nodes/shared/output/results';
 import { networkError, refusal, wireGeneration } from '../../support/answers';
 import { contextOf } from '../../support/context';
+import { endsOf } from '../../support/ends';
 import { storedOrders } from '../../support/stored-orders';
 
 /** Every error as n8n shows it, and the rules that all of them must follow. */
@@ -150,7 +151,9 @@ function outcomesWith(error: GenerationError): Array<Outcome<never>> {
 const { step } = contextOf({ items: Array.from({ length: 5 }, () => ({ json: {} })) });
 const kept = storedOrders({ id: 'another', status: 'pending' });
 const shownAlone = ERRORS.map((error) => nodeError(step, error, 0));
-const shownOfStep = ERRORS.map((error) => stepError(step, error, 0, outcomesWith(error), kept));
+const shownOfStep = ERRORS.map((error) =>
+	stepError(step, error, 0, endsOf(outcomesWith(error)), kept),
+);
 const texts = [...shownAlone, ...shownOfStep].map(({ message, description }) => ({
 	title: message,
 	description: description ?? '',
@@ -197,7 +200,7 @@ describe('every error', () => {
 	it('says the same in the item that the workflow goes on with, as it stands', () => {
 		const { step: continuing } = contextOf({ continueOnFail: true });
 		for (const error of ERRORS) {
-			const [{ json }] = outputItems(continuing, [{ kind: 'error', error }]);
+			const [{ json }] = outputItems(continuing, [{ kind: 'error', error, itemIndex: 0 }]);
 			const said = String(json.error);
 			expect(said).toContain(error.message);
 			expect(said).not.toContain('&lt;');

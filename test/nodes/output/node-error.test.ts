@@ -11,12 +11,29 @@ import {
 	timedOutGeneration,
 	type Outcome,
 } from '../../../client/jobs/outcome';
-import { nodeError, stepError } from '../../../nodes/shared/output/node-error';
+import { nodeError, stepError as errorOfEnds } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
+import { endsOf } from '../../support/ends';
 import { storedOrders } from '../../support/stored-orders';
+import type { Journal } from '../../../client/orders/journal';
+import type { Step } from '../../../nodes/shared/step';
 
 const { step } = contextOf();
+
+/** The error of a step whose first items have ended like this. The item `failed` comes last if it is not among them. */
+function stepError(
+	of: Step,
+	error: GenerationError,
+	failed: number,
+	outcomes: Array<Outcome<unknown>>,
+	journal?: Journal,
+): NodeApiError {
+	const ends = endsOf(outcomes);
+	if (failed < ends.length) return errorOfEnds(of, error, failed, ends, journal);
+	const last = { kind: 'error', error, itemIndex: failed } as const;
+	return errorOfEnds(of, error, ends.length, [...ends, last], journal);
+}
 
 const failed = new GenerationError({
 	title: 'The generation failed: Out of paint',
@@ -125,8 +142,8 @@ describe('the error of a step that stops', () => {
 
 	it('names what earlier tries were charged for, each once', () => {
 		const kept = storedOrders({ id: 'a', status: 'pending' }, { id: 'b' });
-		const outcomes: Array<Outcome<null>> = [done('a', 'completed')];
-		const error = stepError(step, failed, 1, outcomes, kept);
+		const known = failed.with({ charge: 'paid', generation: { id: 'a', status: 'completed' } });
+		const error = stepError(step, known, 0, [{ kind: 'error', error: known }], kept);
 		expect(error.context.generations).toEqual([
 			{ id: 'a', status: 'completed' },
 			{ id: 'b', status: 'pending' },

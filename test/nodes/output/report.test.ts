@@ -5,6 +5,7 @@ import { NOTHING_SPENT } from '../../../client/jobs/memory';
 import type { PipelineStats } from '../../../client/step/pipeline';
 import { reportEnd, summaryHint } from '../../../nodes/shared/output/report';
 import { contextOf } from '../../support/context';
+import { endsOf } from '../../support/ends';
 
 function stats(changes: Partial<PipelineStats>): PipelineStats {
 	return {
@@ -46,7 +47,7 @@ const refunded = failed('generation_failed', 'refunded');
 describe('the hint after a run', () => {
 	const hintOf = (outcomes: Array<Outcome<unknown>>, changes: Partial<PipelineStats> = {}) => {
 		const { step, hints } = contextOf({ items: outcomes.map(() => ({ json: {} })) });
-		summaryHint(step, stats(changes), outcomes);
+		summaryHint(step, stats(changes), endsOf(outcomes));
 		return hints;
 	};
 	const saying = (message: string, type = 'warning') => [{ message, location: 'outputPane', type }];
@@ -160,7 +161,7 @@ describe('the log message after a stop or an error', () => {
 
 	it('names everything that is charged', () => {
 		const { step, warnings } = contextOf();
-		reportEnd(step, 'Stopped', [done('a'), stoppedAt('b', 'pending'), stopped]);
+		reportEnd(step, 'Stopped', endsOf([done('a'), stoppedAt('b', 'pending'), stopped]));
 		expect(warnings).toEqual([
 			{
 				message: expect.stringMatching(
