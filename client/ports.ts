@@ -1,6 +1,6 @@
 /** The external dependencies of `client/`. With them replaced, its rules are tested in virtual time. */
 
-/** One call of the service. `path` begins with `/v1`. The port adds the base URL and the key. */
+/** One call of the service. `path` begins with `/v1`. The port adds the base URL and the API key. */
 export interface ServiceRequest {
 	method: 'GET' | 'POST';
 	path: string;
