@@ -136,7 +136,7 @@ describe('a suspended wait', () => {
 		}
 		expect(run.output('Step').map(({ json: { id, error_code: code } }) => [id, code])).toEqual([
 			...ids.map((id) => [id, 'wait_interrupted']),
-			[null, 'insufficient_credits'],
+			[null, 'invalid_input'],
 		]);
 		const [{ json, binary }] = run.output('Step');
 		expect(json.error).toMatch(/^The suspended wait ended: 5 helper executions in a row failed/);
