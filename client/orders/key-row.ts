@@ -112,7 +112,7 @@ export class KeyRow {
 		if (this.row) this.measure(this.row, answer.readAt);
 	}
 
-	/** Adds up for how long the row has been unchanged, by this clock alone. Several calls may share one read. */
+	/** Adds up for how long the row has been unchanged. Clocks of other machines do not count. Calls may share one read. */
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {

@@ -33,7 +33,7 @@ async function resultsOf(
 	state: SleepState,
 	sleeper: Sleeper,
 ): Promise<INodeExecutionData[][]> {
-	// Before the step is read: it may be stopped meanwhile.
+	// Waits before it reads the step, which may be stopped meanwhile.
 	await n8nStarted(helper, !sleeper.createsNothing);
 	const step = await awaitedStep(helper, state);
 	if (step === null) return [[messageItem({ stopped: true })]];

@@ -85,8 +85,8 @@ export async function supervise(
 			return isWave ? await nextWave(helper, state, sleeper) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
-			// It sleeps first. n8n would give the files of a helper execution that never slept to the one that started it, and
-			// that one would not have stored what the last wave reported.
+			// It sleeps before it works: n8n would assign the files of an execution that never slept to this one, and this one
+			// stores the report of the last wave only when it sleeps itself.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
