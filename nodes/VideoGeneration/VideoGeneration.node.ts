@@ -8,7 +8,7 @@ import type {
 import { modelSubtitle, sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
 import { modelOptions, modelSearch } from '../shared/run/model-search';
-import { runCreatingNode } from '../shared/creating-node';
+import { runCreatingNode } from '../shared/sleeping-node';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, videoFields } from './fields';
 import { planVideo } from './request';

@@ -7,12 +7,11 @@ import type {
 
 import { sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
-import { runNode } from '../shared/run/run-node';
-import { isHelper, runAsHelper } from '../shared/sleep/roles';
+import { runSleepingNode } from '../shared/sleeping-node';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, waitForm } from './fields';
-import { modeOf, planWait } from './request';
-import { runSuspended, suspendedWait } from './suspend';
+import { modeOf } from './request';
+import { suspendedWait } from './suspend';
 
 /** The Wait for Completion node: returns generations that already exist (spec 4.3). */
 export class WaitForCompletion implements INodeType {
@@ -35,8 +34,6 @@ export class WaitForCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const step = stepIn(this);
-		if (isHelper(step)) return await runAsHelper(step, suspendedWait);
-		if (modeOf(step) === 'suspend') return await runSuspended(step);
-		return await runNode(step, planWait);
+		return await runSleepingNode(step, suspendedWait, modeOf(step) === 'suspend');
 	}
 }

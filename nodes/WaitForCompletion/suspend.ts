@@ -1,9 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
-
-import { runNode } from '../shared/run/run-node';
-import { beginSleep } from '../shared/sleep/begin';
 import type { Sleeper } from '../shared/sleep/state';
-import { type Step, evaluatingOnce } from '../shared/step';
 import { waitFields } from './fields';
 import { planWait } from './request';
 
@@ -16,12 +11,3 @@ export const suspendedWait: Sleeper = {
 	fields: waitFields,
 	plan: planWait,
 };
-
-/** Runs a step of the user's workflow that is set to suspend. */
-export async function runSuspended(step: Step): Promise<INodeExecutionData[][]> {
-	return await runNode(
-		evaluatingOnce(step),
-		planWait,
-		async (once, ...planned) => await beginSleep(once, suspendedWait, ...planned),
-	);
-}

@@ -1,6 +1,6 @@
 import type { IBinaryData } from 'n8n-workflow';
 
-import { Hold } from '../../../client/api/hold';
+import type { Hold } from '../../../client/api/hold';
 import { debugLog } from '../execution';
 import { toResult, withTimeout } from '../../../client/async';
 import { errorOfEnd } from '../../../client/jobs/outcome';
@@ -38,15 +38,13 @@ export interface DownloadRequest {
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
 	/** Until when the storage has asked the step to download nothing. */
-	hold?: Hold;
+	hold: Hold;
 	/** The sizes of files that are known from probes. */
-	sizes?: FileSizes;
+	sizes: FileSizes;
 	/** How long transient errors are retried from the first try on, in milliseconds: the timeout of the item. */
 	patienceMs: number;
 	/** Limits concurrency for one try. Other downloads run between two tries. */
-	limited?: <T>(tryOnce: () => Promise<T>) => Promise<T>;
-	/** Milliseconds; overrides `IDLE_TIMEOUT_MS`. */
-	idleTimeoutMs?: number;
+	limited: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -57,8 +55,7 @@ export async function download(
 	step: Step,
 	request: DownloadRequest,
 ): Promise<{ binary: IBinaryData; generation: Generation }> {
-	const { signal, patienceMs, hold = new Hold(wallClock) } = request;
-	const { limited = async (tryOnce) => await tryOnce() } = request;
+	const { signal, patienceMs, hold, limited } = request;
 	let { generation } = request;
 	// A download that waits for its turn has not begun.
 	let until: number | null = null;
@@ -129,7 +126,7 @@ function withUrlOf(generation: Generation, fresh: Generation): Generation {
 async function fetchOnce(
 	step: Step,
 	generation: Generation,
-	{ fileName, signal, sizes, idleTimeoutMs = IDLE_TIMEOUT_MS }: DownloadRequest,
+	{ fileName, signal, sizes }: DownloadRequest,
 ): Promise<IBinaryData> {
 	return await withRequest({ signal }, async (request) => {
 		const { url } = generation.item;
@@ -142,9 +139,9 @@ async function fetchOnce(
 		// n8n's own timeout does not start before a proxy has connected.
 		const response = await withTimeout(
 			requestClock,
-			2 * idleTimeoutMs,
+			2 * IDLE_TIMEOUT_MS,
 			request.signal,
-			async () => await openStream(step.n8n, url, request.signal, { timeout: idleTimeoutMs }),
+			async () => await openStream(step.n8n, url, request.signal, { timeout: IDLE_TIMEOUT_MS }),
 		);
 		const stalled = badOutput('The download stalled', null);
 		if (response === null) throw stalled;
@@ -162,14 +159,14 @@ async function fetchOnce(
 			});
 		}
 		const arrived = countArrived(body);
-		void keepsArriving(arrived, idleTimeoutMs, request.signal).then((isWhole) => {
+		void keepsArriving(arrived, IDLE_TIMEOUT_MS, request.signal).then((isWhole) => {
 			if (!isWhole) request.abort(stalled);
 		});
 		const head = await peek(body);
 		const all = head.length < SNIFF_BYTES ? head : body;
 		const binary = await store(step, all, head, fileName, status, headers['content-type']);
 		// Content-Length is not compared: n8n reads a body to its end or rejects, and an encoded body has another length.
-		const size = Math.max(whole ?? 0, sizes?.get(fileOf(url)) ?? 0);
+		const size = Math.max(whole ?? 0, sizes.get(fileOf(url)) ?? 0);
 		if (arrived.bytes >= size) return binary;
 		const title = `The download ended after ${amount(arrived.bytes)} of ${amount(size)} bytes`;
 		throw badOutput(title, null);

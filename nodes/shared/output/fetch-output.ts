@@ -9,7 +9,7 @@ import type { Step } from '../step';
 export async function fetchOutput(
 	step: Step,
 	plan: Plan,
-	finished: Omit<DownloadRequest, 'fileName' | 'patienceMs' | 'idleTimeoutMs'>,
+	finished: Omit<DownloadRequest, 'fileName' | 'patienceMs'>,
 ): Promise<{ generation: Generation; output: Output | null }> {
 	const { generation } = finished;
 	const { download: target, job } = plan;

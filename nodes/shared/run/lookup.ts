@@ -61,20 +61,17 @@ async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExec
 	return [items];
 }
 
+/** Sends each request once. A failure is kept, too. */
 function askingOnce(service: ServiceClient): Lookups {
-	return {
-		models: once(async (type) => await service.models(type)),
-		balance: once(async () => await service.balance()),
-		summary: once(async () => await service.summary()),
+	const answers = new Map<string, Promise<unknown>>();
+	const once = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
+		const answer = answers.get(what) ?? ask();
+		answers.set(what, answer);
+		return (await answer) as T;
 	};
-}
-
-/** Caches each answer by its argument. A failure is cached too. */
-function once<About extends unknown[], Answer>(ask: (...about: About) => Promise<Answer>) {
-	const answers = new Map<unknown, Promise<Answer>>();
-	return async (...about: About): Promise<Answer> => {
-		const answer = answers.get(about[0]) ?? ask(...about);
-		answers.set(about[0], answer);
-		return await answer;
+	return {
+		models: async (type) => await once(type, async () => await service.models(type)),
+		balance: async () => await once('balance', async () => await service.balance()),
+		summary: async () => await once('summary', async () => await service.summary()),
 	};
 }

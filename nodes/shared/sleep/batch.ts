@@ -4,18 +4,15 @@ import { continuesOnError } from '../execution';
 import { InvalidInputError } from '../form/checks';
 import type { Plan } from '../form/plan-items';
 import { keyOf } from '../record/record';
-import { runNode, unsentErrors, type Failures } from '../run/run-node';
+import { unsentErrors, type Failures } from '../run/run-node';
 import type { Sleeper } from './state';
 import type { StepStart } from '../run/run-plans';
-import { type Step, evaluatingOnce } from '../step';
+import type { Step } from '../step';
 import { beginSleep } from './begin';
 import { polledHint } from './can-sleep';
 
-/** A node type that creates generations. */
-export type CreatingNode = Pick<Sleeper, 'fields' | 'plan'>;
-
-/** What the helper executions of a creating node do. */
-export function sleepingBatch(node: CreatingNode): Sleeper {
+/** What a node that creates generations does with a batch that sleeps. */
+export function sleepingBatch(node: Pick<Sleeper, 'fields' | 'plan'>): Sleeper {
 	return {
 		noun: 'sleeping batch',
 		createsNothing: false,
@@ -25,19 +22,10 @@ export function sleepingBatch(node: CreatingNode): Sleeper {
 	};
 }
 
-/** Runs a step of the user's workflow that is set to suspend. */
-export async function runBatch(step: Step, node: CreatingNode): Promise<INodeExecutionData[][]> {
-	return await runNode(
-		evaluatingOnce(step),
-		node.plan,
-		async (once, ...planned) => await beginBatch(once, node, ...planned),
-	);
-}
-
 /** As `beginSleep`. Each item needs an idempotency key, also where the step polls: the user asked for a batch that needs keys. */
-async function beginBatch(
+export async function beginBatch(
 	step: Step,
-	node: CreatingNode,
+	sleeper: Sleeper,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
@@ -52,7 +40,7 @@ async function beginBatch(
 	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);
 	if (several)
 		return polledHint(step, 'n8n cannot pair several outputs with one item after a sleep');
-	return await beginSleep(step, sleepingBatch(node), start, planned, failures);
+	return await beginSleep(step, sleeper, start, planned, failures);
 }
 
 function keyMissing(): InvalidInputError {

@@ -2,6 +2,8 @@ import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
+import { Hold } from '../../../client/api/hold';
+import { limit } from '../../../client/async';
 import { readGeneration, type Generation } from '../../../client/api/generation';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { download, type DownloadRequest } from '../../../nodes/shared/http/download';
@@ -60,8 +62,10 @@ export async function downloading({
 	});
 	const { signal } = new AbortController();
 	const refresh = async () => generation;
+	const hold = new Hold(wallClock);
 	const usual = { generation, fileName: 'a', refresh, signal, patienceMs: 600_000 };
-	return await download(step, { ...usual, ...given });
+	const shared = { hold, sizes: new Map<string, number>(), limited: limit(1) };
+	return await download(step, { ...usual, ...shared, ...given });
 }
 
 /** Lets pauses pass at once, by a clock that advances with them. Returns the pauses in milliseconds. */
