@@ -148,18 +148,6 @@ export function heldTooLong(
 	});
 }
 
-/** Builds the error for a paid generation whose status check says that it does not exist. */
-export function inAnotherAccount(error: GenerationError, id: string): GenerationError {
-	return error.with({
-		title: 'The service does not know the generation of an earlier attempt',
-		details: `Generation ${id} may belong to another account`,
-		description:
-			'Choose the credential that created it, and retry. A new execution creates all items again, and is charged for them.',
-		generation: { id },
-		charge: 'paid',
-	});
-}
-
 /** Converts any error of a job. Adds a missing generation; a confirmed one turns the charge `none` into `paid`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =

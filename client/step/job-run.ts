@@ -4,7 +4,6 @@ import type { StepPorts } from '../jobs/step-ports';
 import {
 	errorOfEnd,
 	failedGeneration,
-	inAnotherAccount,
 	thrownOutcome,
 	timedOutGeneration,
 	type Outcome,
@@ -146,7 +145,7 @@ export class JobRun {
 	 */
 	result(): Generation {
 		const { job, known } = this;
-		const { generation, id, lastError, wasChecked } = this.watch as Watch;
+		const { generation, id, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
 			// A single check returns any status.
@@ -155,10 +154,7 @@ export class JobRun {
 			return generation;
 		}
 		const item = { ...unseen(id).item, ...known };
-		// An item that could not be checked in time gets the last transient error of the step, which delayed it.
-		const { transientErrors } = this.shared.watcher;
-		const cause = wasChecked ? lastError : ([...transientErrors].at(-1) ?? null);
-		const error = timedOutGeneration(item, job.timeoutMs, cause);
+		const error = timedOutGeneration(item, job.timeoutMs, lastError);
 		if (job.onTimeout === 'error' || item.status === 'completed') throw error;
 		return { ...unseen(id), item: { ...item, timed_out: true } };
 	}
@@ -236,20 +232,18 @@ export class JobRun {
 			this.replacesFailed = false;
 			if (made && replaces) submission.stats.recreated++;
 			this.isOwn = made !== null || journal.tries(order).live?.generation_id === id;
-			if (made || (await this.reuses(id))) return;
+			if (made || (await this.reuses())) return;
 			this.watch = null;
 		}
 	}
 
 	/** Checks the generation of an earlier attempt. Returns false if it failed, so that another one may be created. */
-	private async reuses(id: string): Promise<boolean> {
+	private async reuses(): Promise<boolean> {
 		const watch = this.watch as Watch;
 		const seen = await toResult(async () => await this.checkOnce());
 		const error = seen.ok ? watch.generation === null && watch.lastError : seen.error;
-		if (error instanceof GenerationError && error.code === 'generation_not_found') {
-			throw inAnotherAccount(error, id);
-		}
-		if (!seen.ok) throw error;
+		const isUnknown = error instanceof GenerationError && error.code === 'generation_not_found';
+		if (!seen.ok || isUnknown) throw error;
 		this.commit();
 		const isOwn = this.isOwn && this.hasSlept;
 		const hasFailed = watch.generation !== null && isFailed(watch.generation);

@@ -39,8 +39,6 @@ export class Watch implements Probed {
 	private confirmations = 0;
 	/** True if the step sends too many probes for this generation to get its turn. */
 	private isCrowded = false;
-	/** True if a status check was sent, and has ended. */
-	wasChecked = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
 	/** How many of them said that the generation does not exist. */
@@ -122,7 +120,6 @@ export class Watch implements Probed {
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
 		const checked = await toResult(async () => await request.response);
-		this.wasChecked = true;
 		// After the last confirming check, only the schedule counts.
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);

@@ -42,13 +42,6 @@ export function throwFailure(helper: Step, failure: StepFailure | undefined): vo
 	throw error;
 }
 
-/** The code of a sleep that ended early, and what is known of the charge. */
-export function interruption(createsNothing: boolean) {
-	return createsNothing
-		? ({ code: 'wait_interrupted', charge: 'none' } as const)
-		: ({ code: 'batch_interrupted', charge: 'unknown' } as const);
-}
-
 /** For the error of a sleep that ended early. */
 export type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
 
@@ -69,7 +62,8 @@ export function endedEarly(
 		title: `${what}${charged}${cause}`,
 		details,
 		description: first === '' ? howToGoOn : `${first} ${howToGoOn}`,
-		...interruption(createsNothing),
+		code: createsNothing ? 'wait_interrupted' : 'batch_interrupted',
+		charge: createsNothing ? 'none' : 'unknown',
 	});
 }
 

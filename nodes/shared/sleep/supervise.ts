@@ -9,7 +9,7 @@ import { outputItems } from '../output/results';
 import { runHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
 import { n8nStarted } from './crash-recovery';
-import { endedEarly, interruption, throwFailure } from './failure';
+import { endedEarly, throwFailure } from './failure';
 import {
 	asleep,
 	countDeath,
@@ -76,7 +76,7 @@ export async function supervise(
 	}
 	// This helper execution was stopped. n8n would still start another helper workflow.
 	if (helper.signal.aborted)
-		return [[role === 'return' ? interrupted(sleeper) : messageItem({ stopped: true })]];
+		return [[role === 'return' ? interrupted(state, sleeper) : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
 		case 'startWaves':
@@ -168,10 +168,9 @@ async function listen(
 }
 
 /** What the guard returns after a stop. */
-function interrupted({ createsNothing, howToGoOn }: Sleeper): INodeExecutionData {
-	const { code } = interruption(createsNothing);
-	const error = sentences('A helper execution of the step was stopped', howToGoOn);
-	return { json: { error, error_code: code } };
+function interrupted(state: SleepState, sleeper: Sleeper): INodeExecutionData {
+	const { message, description, code } = givenUp(state, sleeper);
+	return { json: { error: sentences(message, description), error_code: code } };
 }
 
 /** The output of a step whose sleep ended early: the step or a helper execution was stopped, or it was given up. */
@@ -182,7 +181,7 @@ async function unfinished(
 ): Promise<INodeExecutionData[][]> {
 	const step = await stepOf(helper, state);
 	// The step was stopped: nothing reads this output.
-	if (step === null && state.stopped) return [[interrupted(sleeper)]];
+	if (step === null && state.stopped) return [[interrupted(state, sleeper)]];
 	const error = givenUp(state, sleeper);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, sleeper.plan);

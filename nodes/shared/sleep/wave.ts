@@ -2,11 +2,12 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { toResult } from '../../../client/async';
 import type { Memory } from '../../../client/jobs/memory';
-import type { PipelineStats } from '../../../client/step/pipeline';
+import type { PipelineResult } from '../../../client/step/pipeline';
 import { continuesOnError } from '../execution';
 import { planItems, type Plan } from '../form/plan-items';
 import { wallClock } from '../http/clock';
 import { reportEnd } from '../output/report';
+import type { Output } from '../output/results';
 import { traceStep } from '../output/trace';
 import { openRecord } from '../record/record';
 import { runPlans, startOf, type StepStart } from '../run/run-plans';
@@ -23,20 +24,13 @@ import {
 } from './state';
 import type { Step } from '../step';
 
-/** What a wave leaves. */
-interface Wave {
-	memory: Memory;
-	/** When the next wave begins, in milliseconds since the Unix epoch; `null` if the items have ended, or an error ended the step. */
-	wakeAt: number | null;
-	stats: PipelineStats;
-}
-
 /**
  * Runs one wave of a step that sleeps: the same run again. It reuses existing generations and creates the missing ones. It
  * ends once nothing is due soon.
  *
  * @param planned the valid items of the step
  * @param memory what earlier waves remember
+ * @returns `wakeAt`: when the next wave begins, as `Clock.now`; `null` if the items have ended, or an error ended the step
  * @throws GenerationError `record_unavailable`
  */
 export async function runWave(
@@ -44,7 +38,7 @@ export async function runWave(
 	planned: Plan[],
 	memory: Memory,
 	start: StepStart,
-): Promise<Wave> {
+): Promise<Pick<PipelineResult<Output>, 'wakeAt' | 'stats'> & { memory: Memory }> {
 	const open = planned
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));

@@ -1,11 +1,6 @@
 import { GenerationError } from '../../../client/api/errors';
 import { readGeneration, type Generation } from '../../../client/api/generation';
-import {
-	errorOfJob,
-	failedGeneration,
-	inAnotherAccount,
-	timedOutGeneration,
-} from '../../../client/jobs/outcome';
+import { errorOfJob, failedGeneration, timedOutGeneration } from '../../../client/jobs/outcome';
 import { wireGeneration, type WireFields } from '../../support/answers';
 
 function generation(fields: WireFields = {}): Generation {
@@ -60,19 +55,6 @@ describe('the error of a job', () => {
 	it('includes the generation, which was charged', () => {
 		const { item } = generation();
 		expect(errorOfJob(broken, item)).toMatchObject({ generation: item, charge: 'paid' });
-	});
-
-	it('mentions another account if the generation of an earlier attempt is not found', () => {
-		const missing = broken.with({ code: 'generation_not_found' });
-		const error = errorOfJob(inAnotherAccount(missing, 'x'), { id: 'x', status: 'pending' });
-		expect(error).toMatchObject({
-			message: 'The service does not know the generation of an earlier attempt',
-			code: 'generation_not_found',
-			charge: 'paid',
-			generation: { id: 'x' },
-		});
-		expect(error.description).toMatch(/Choose the credential .*new execution/);
-		expect(errorOfJob(error, null)).toMatchObject({ message: error.message });
 	});
 
 	it('includes an id that was never confirmed, and claims no charge because of a possible typo', () => {

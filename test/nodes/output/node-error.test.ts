@@ -5,12 +5,7 @@ import { NodeApiError } from 'n8n-workflow';
 import { errorFromResponse, GenerationError } from '../../../client/api/errors';
 import type { GenerationItem } from '../../../client/api/generation';
 import { uncertainCharge } from '../../../client/orders/order-errors';
-import {
-	errorOfJob,
-	inAnotherAccount,
-	timedOutGeneration,
-	type Outcome,
-} from '../../../client/jobs/outcome';
+import { errorOfJob, timedOutGeneration, type Outcome } from '../../../client/jobs/outcome';
 import { nodeError, stepError as errorOfEnds } from '../../../nodes/shared/output/node-error';
 import { refusal } from '../../support/answers';
 import { contextOf } from '../../support/context';
@@ -126,7 +121,7 @@ describe('the error of a step that stops', () => {
 			{ kind: 'error', error: errorOfJob(refused, { id: ids[1] }) },
 			{ kind: 'error', error: errorOfJob(missing, { id: 'does not exist' }) },
 			{ kind: 'error', error: timedOutGeneration({ id: ids[2] }, 1, null) },
-			{ kind: 'error', error: inAnotherAccount(missing, 'kept') },
+			{ kind: 'error', error: errorOfJob(missing, { id: 'kept', status: 'pending' }) },
 			{ kind: 'stopped', generation: { id: 'shared' } },
 			{
 				kind: 'done',
@@ -136,8 +131,8 @@ describe('the error of a step that stops', () => {
 		];
 		const error = stepError(step, failed, 1, outcomes);
 		expect(error.description).toContain(`Not checked: ${ids.join(', ')}.`);
-		expect(error.description).toMatch(/Charged: kept\.$/);
-		expect(error.context.generations).toEqual([{ id: 'kept', status: null }]);
+		expect(error.description).toMatch(/Charged: kept \(pending\)\.$/);
+		expect(error.context.generations).toEqual([{ id: 'kept', status: 'pending' }]);
 	});
 
 	it('names what earlier tries were charged for, each once', () => {
