@@ -12,6 +12,13 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
 
+/** For how long reads have shown a row unchanged, the last one at `at`. */
+export interface Silence {
+	row: Row;
+	at: number;
+	ms: number;
+}
+
 /**
  * What a step that sleeps remembers: only what no row of the table can hold. Its next run is the same run again, which
  * finds its generations by their keys. Plain data: it is stored while the execution sleeps. All times are in
@@ -28,6 +35,8 @@ export interface Memory {
 	ends: Record<number, GenerationErrorFields | null>;
 	/** Rows of generations that could not be written to the table. */
 	unwritten: Row[];
+	/** For how long rows of requests that other executions send have not changed. */
+	silences: Silence[];
 	/** Since when the step waits for the generations that still run, by their ids. */
 	waits: Record<string, number>;
 	/** How long the last generations took. */
@@ -41,6 +50,6 @@ export interface Memory {
 
 /** The memory of a step that has not rested yet. */
 export function newMemory(token: string, since: number, spent = NOTHING_SPENT): Memory {
-	const nothing = { restedAt: 0, ends: {}, unwritten: [], waits: {}, durations: [] };
+	const nothing = { restedAt: 0, ends: {}, unwritten: [], silences: [], waits: {}, durations: [] };
 	return { token, since, ...nothing, downSince: null, heldUntil: 0, spent };
 }

@@ -74,13 +74,18 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
+	 * @param wait as in `KeyRow.find`
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async read(order: Order, signal: AbortSignal): Promise<Entry> {
+	async read(
+		order: Order,
+		signal: AbortSignal,
+		wait: (reads: number) => Promise<void>,
+	): Promise<Entry> {
 		const stored = this.stored(order);
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow) return stored;
-		const row = await keyRow.find(order.job, signal);
+		const row = await keyRow.find(order.job, signal, wait);
 		if (stored.state === 'made' && row === null && !keyRow.failed.has(stored.id)) {
 			// The generation was paid for before the item had this key.
 			if (await keyRow.claim(order.fields)) keyRow.made(stored);

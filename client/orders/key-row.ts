@@ -1,10 +1,10 @@
 import { toResult } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
-import { pause } from '../api/retry';
 import type { Answer, BatchedTable } from './batched-table';
 import { headerOf } from './order';
 import { stillSending, tableTrouble } from './order-errors';
 import type { CreateJob } from '../jobs/job';
+import type { Silence } from '../jobs/memory';
 import type { Row, RowFields } from '../jobs/row';
 import {
 	all,
@@ -27,8 +27,6 @@ const GONE_AFTER_MS = 120_000;
 const LONGEST_GAP_MS = 20_000;
 /** A request leaves at most this long after its claim began. Otherwise its row is written and read again. */
 const MAX_CLAIM_AGE_MS = 20_000;
-/** Longest pause between reads of a key whose request another execution sends. Each read is a helper workflow. */
-const LONGEST_PAUSE_MS = 5_000;
 /** Minimum wait for such a request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 150_000;
 /** Pause before a key with several new rows is read again. */
@@ -65,7 +63,7 @@ export class KeyRow {
 	/** Rows of failed generations, as far as they are known, by id. The table may still hold an older status. */
 	readonly failed = new Map<string, Row | null>();
 	/** For how long reads have shown a row unchanged, the last one at `at`. */
-	private silence: { row: Row; at: number; ms: number } | null = null;
+	silence: Silence | null = null;
 	private misses = 0;
 
 	/** @param refresh reads the key, and observes it */
@@ -128,11 +126,13 @@ export class KeyRow {
 	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
 	 * another execution is sending its request, waits for the result.
 	 *
+	 * @param wait pauses before the key is read again; throws CancelledError once the step ends
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async find(
 		{ timeoutMs, onUncertainCharge }: CreateJob,
 		signal: AbortSignal,
+		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
 		// Waves follow each other, so the request of a killed one is uncertain at once. It is sent again once its wave is certainly dead.
@@ -146,7 +146,7 @@ export class KeyRow {
 			// Only a fresh read shows whether the writer is alive.
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
-			if (reads > 1) await pause(clock, Math.min((reads - 1) * 1000, LONGEST_PAUSE_MS), signal);
+			if (reads > 1) await wait(reads - 1);
 			await this.refresh();
 		}
 	}

@@ -1,6 +1,6 @@
 import { toResult } from '../async';
 import { errorOfJob, heldTooLong, notSent, sentTooLate } from '../jobs/outcome';
-import { backoffDelay, decideRetry, MAX_RETRIES } from '../api/retry';
+import { backoffDelay, decideRetry, MAX_RETRIES, pause } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
@@ -15,6 +15,10 @@ import { uncertainCharge } from './order-errors';
 
 /** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
+/** The first pauses between reads of a key whose request another execution sends. Each read is a helper workflow. */
+const KEY_PAUSES_MS = [1_000, 2_000, 3_000];
+/** A later pause of a run that may rest. */
+const RESTING_KEY_PAUSE_MS = 60_000;
 
 /** The requests of an order. */
 interface Sending {
@@ -71,7 +75,8 @@ export class Submission {
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, halt } = this.ports;
-		const entry = await journal.read(order, halt);
+		const wait = async (reads: number) => await this.waitForKey(order, reads);
+		const entry = await journal.read(order, halt, wait);
 		if (entry.state === 'made') {
 			if (entry.changed) this.changed.add(order.job.itemIndex);
 			return entry.id;
@@ -217,6 +222,14 @@ export class Submission {
 		}
 	}
 
+	/** Pauses before a key is read again whose request another execution sends. */
+	private async waitForKey(order: Order, reads: number): Promise<void> {
+		const { clock, halt, rest } = this.ports;
+		const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
+		const until = clock.now() + ms;
+		await this.resting({ order }, () => until, pause(clock, ms, halt));
+	}
+
 	private async pause(sending: Sending, ms: number, signal: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
 		const until = clock.now() + ms;
@@ -225,7 +238,7 @@ export class Submission {
 
 	/** Awaits something. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
 	private async resting<T>(
-		{ order }: Sending,
+		{ order }: Pick<Sending, 'order'>,
 		until: () => number,
 		awaited: Promise<T>,
 	): Promise<T> {

@@ -3,7 +3,7 @@ import type { CreateJob } from '../jobs/job';
 import { BatchedTable, type TablePorts } from './batched-table';
 import { Journal } from './journal';
 import { KeyRow } from './key-row';
-import type { Memory } from '../jobs/memory';
+import type { Memory, Silence } from '../jobs/memory';
 import type { Row } from '../jobs/row';
 import { storedKey, type TableScope } from './table';
 
@@ -23,6 +23,13 @@ export class TableJournal extends Journal {
 		return [...this.rows.values()].flatMap(({ unrecorded }) => unrecorded ?? []);
 	}
 
+	/** For how long rows of requests that other executions send have not changed. */
+	get silences(): Silence[] {
+		return [...this.rows.values()].flatMap(({ isElsewhere, silence }) =>
+			isElsewhere && silence ? silence : [],
+		);
+	}
+
 	/** True if the table has a row for the generation of a job, or gets one. */
 	hasRow({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): boolean {
 		return Boolean(key) && this.keyRow(storedKey(key ?? '')).unrecorded === null;
@@ -34,6 +41,7 @@ export class TableJournal extends Journal {
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(keys: string[], memory?: Memory): Promise<void> {
+		for (const silence of memory?.silences ?? []) this.keyRow(silence.row.key).silence = silence;
 		const read = await toResult(async () => await this.refresh([...new Set(keys.map(storedKey))]));
 		// After a cancellation nothing is sent.
 		if (!read.ok && !this.table.ports.signal.aborted) throw read.error;

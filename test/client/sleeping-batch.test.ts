@@ -1,3 +1,4 @@
+import type { Row } from '../../client/jobs/row';
 import type { ServiceResponse } from '../../client/ports';
 import { newRow } from '../../client/orders/table';
 import { networkError, refusal } from '../support/answers';
@@ -215,3 +216,32 @@ it('a request of a killed wave is sent again after two minutes, with Send Again:
 	expect([code, step.fake.creating.length]).toEqual([null, 1]);
 	expect(sent.at - step.time.now() + step.elapsed).toBeGreaterThan(115_000);
 });
+
+it.each<[string, number, string | null]>([
+	['gets its response after 100 s', 100_000, null],
+	['has died', Infinity, 'uncertain_charge'],
+])(
+	'an item whose key another execution sends holds no worker: that one %s',
+	async (_, ms, code) => {
+		const step = new Step({ stopOnError: false });
+		const { fake, time } = step;
+		const table = new MemoryTable(time);
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: 'another' };
+		const claimed = { ...newRow(scope, 'k'), id: 1, status: 'sent', writer: 'x' };
+		const row: Row = { ...claimed, changedAt: time.now() };
+		table.rows.push(row);
+		const post = {
+			method: 'POST',
+			path: '/v1/images/generations',
+			body: { prompt: 'p0' },
+		} as const;
+		await time.run(fake.send(post));
+		const written = { generation_id: 'generation-1', status: 'pending' };
+		time.at(time.now() + ms, () => Object.assign(row, written, { changedAt: time.now() }));
+		const job = keyed('p0', 0, 'k', { timeoutMs: 3_600_000 });
+		const { awakeMs, settled } = await time.run(sleepThrough(step, table, [job]));
+		expect([settled[0]?.code ?? null, fake.creating.length]).toEqual([code, 1]);
+		expect(step.elapsed).toBeGreaterThan(Math.min(ms, 120_000));
+		expect(awakeMs / step.elapsed).toBeLessThan(0.15);
+	},
+);

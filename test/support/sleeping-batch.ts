@@ -111,8 +111,8 @@ class SleepingBatch {
 			{ ...step.settings, spentBefore: memory.spent },
 		);
 		await journal.close();
-		const unwritten = [...journal.unrecorded.values()];
-		this.memory = { ...(ran.memory as Memory), unwritten };
+		const { unrecorded: unwritten, silences } = journal;
+		this.memory = { ...(ran.memory as Memory), unwritten, silences };
 		return ran;
 	}
 }

@@ -53,7 +53,11 @@ export async function runWave(
 	if (step.signal.aborted) reportEnd(step, 'Stopped', ended);
 	const isOver = ran.firstFailed !== null && !continuesOnError(step);
 	return {
-		memory: { ...(ran.memory ?? memory), unwritten: record?.unrecorded ?? [] },
+		memory: {
+			...(ran.memory ?? memory),
+			unwritten: record?.unrecorded ?? [],
+			silences: record?.silences ?? [],
+		},
 		wakeAt: isOver ? null : ran.wakeAt,
 		stats: ran.stats,
 	};
