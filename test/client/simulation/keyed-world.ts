@@ -2,6 +2,7 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
+import { FreshValue } from '../../../client/api/fresh-value';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { brokenDownload } from './faults';
 import { Names } from './names';
@@ -11,16 +12,24 @@ import { unharmed, type Sabotage } from './sabotage';
 /** Maximum time from the moment when the row says that the request was sent until the service receives it. */
 const LATEST_MS = 5_000;
 
-/** Marks a request body with its key. Otherwise all requests are equal, so that nothing else tells them apart. */
-const KEY = Symbol('key');
+/** A prompt that names its key only when it is sent. Otherwise all requests are equal, so that nothing else tells them apart. */
+class KeyedPrompt extends FreshValue {
+	constructor(private readonly key: number) {
+		super();
+	}
+
+	toJSON = () => 'a boat';
+	override toString = this.toJSON;
+	make = () => `a boat ${this.key}`;
+}
 
 /** Returns the body of the creating request for a key. */
 export function bodyOf(key: number) {
-	return { model: 'aurora-image-1', prompt: 'a boat', [KEY]: key };
+	return { model: 'aurora-image-1', prompt: new KeyedPrompt(key) };
 }
 
 export function keyIn(body: unknown): number {
-	return (body as ReturnType<typeof bodyOf>)[KEY];
+	return Number(String((body as { prompt: unknown }).prompt).split(' ').at(-1));
 }
 
 /** State that is shared by all executions: the time, the service and its records, and the table. */
