@@ -29,7 +29,11 @@ export function bodyOf(key: number) {
 }
 
 export function keyIn(body: unknown): number {
-	return Number(String((body as { prompt: unknown }).prompt).split(' ').at(-1));
+	return Number(
+		String((body as { prompt: unknown }).prompt)
+			.split(' ')
+			.at(-1),
+	);
 }
 
 /** State that is shared by all executions: the time, the service and its records, and the table. */
