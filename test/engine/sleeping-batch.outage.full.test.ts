@@ -72,7 +72,7 @@ describe('an outage while the results are fetched', () => {
 		goDown('status');
 		const end = await sleepToEnd(stage, last);
 		expect(end.output('Step').map(({ json }) => [json.id, json.error_code])).toEqual(
-			rows().map(({ generation_id: id }) => [id, 'service_unavailable']),
+			rows().map(({ generation_id: id }) => [id, 'timeout']),
 		);
 	});
 });
