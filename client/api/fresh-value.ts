@@ -14,5 +14,5 @@ export function withFreshValues(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withFreshValues);
 	if (typeof value !== 'object' || value === null) return value;
 	const parts = Object.entries(value).map(([name, part]) => [name, withFreshValues(part)]);
-	return { ...value, ...Object.fromEntries(parts) };
+	return Object.fromEntries(parts);
 }
