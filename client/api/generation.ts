@@ -47,9 +47,9 @@ export const NOTHING_KNOWN = {
 	url: null,
 } satisfies Record<keyof GenerationItem, null | false>;
 
-/** Returns a generation with only its id known. */
-export function unseen(id: string): Generation {
-	const item = { ...NOTHING_KNOWN, id };
+/** Returns a generation of which only the id is known, and perhaps some fields. */
+export function unseen(id: string, known: Partial<GenerationItem> = {}): Generation {
+	const item = { ...NOTHING_KNOWN, ...known, id };
 	return { item, failureReason: null, isContentRefusal: false, isInline: false, leftOut: 0 };
 }
 

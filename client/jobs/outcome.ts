@@ -134,17 +134,15 @@ export function notSent(
 
 /** Builds the error for an item that was not sent, because the service asks to wait longer than the item may. */
 export function heldTooLong(
-	{ message: title, serviceMessage, code, status }: GenerationError,
+	cause: GenerationError,
 	leftMs: number,
 	timeoutMs: number,
 ): GenerationError {
-	return new GenerationError({
-		title,
+	return cause.with({
 		details: `The service or a proxy asks to wait ${inSeconds(leftMs)} more (Retry-After). The Timeout of ${inSeconds(timeoutMs)} ends before that`,
 		description: 'Try again later, or raise Timeout.',
-		serviceMessage,
-		code,
-		status,
+		retry: 'never',
+		charge: 'none',
 	});
 }
 

@@ -153,10 +153,10 @@ export class JobRun {
 			if (error !== null && !isReturned) throw error;
 			return generation;
 		}
-		const item = { ...unseen(id).item, ...known };
+		const { item } = unseen(id, known ?? {});
 		const error = timedOutGeneration(item, job.timeoutMs, lastError);
 		if (job.onTimeout === 'error' || item.status === 'completed') throw error;
-		return { ...unseen(id), item: { ...item, timed_out: true } };
+		return unseen(id, { ...item, timed_out: true });
 	}
 
 	explain(error: unknown): unknown {
@@ -204,8 +204,8 @@ export class JobRun {
 	private repeatDecisions(job: CreateJob, order: Order): void {
 		const { failed, live } = this.shared.journal.tries(order);
 		for (const row of failed) {
-			const item = { ...unseen(row.generation_id).item, status: 'failed', model: row.model };
-			const error = failedGeneration({ ...unseen(row.generation_id), item });
+			const { generation_id: id, model } = row;
+			const error = failedGeneration(unseen(id, { status: 'failed', model }));
 			if (decideNextTry(job, error) === 'stop' && !live) throw error;
 		}
 		const { model = '' } = live ?? failed.at(-1) ?? {};

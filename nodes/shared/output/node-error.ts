@@ -75,7 +75,7 @@ export function stepError(
 }
 
 /** The description of an error of one item: what happened and what to do, the code, and the generation. */
-export function descriptionOf(error: GenerationError): string {
+function descriptionOf(error: GenerationError): string {
 	const { generation } = error;
 	return sentences(
 		explained(error),

@@ -4,7 +4,7 @@ import { GenerationError } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
-import { addItemIndex, descriptionOf, nodeError } from '../output/node-error';
+import { addItemIndex, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
 import { messageItem, type StepFailure, type Sleeper } from './state';
 import type { Step } from '../step';
@@ -94,12 +94,6 @@ export async function otherVersion(
 	const read = await toResult(async () => await rowsOfExecution(helper, batch));
 	const rows = read.ok ? read.value.filter((row) => isLive(row) && hasId(row)) : [];
 	const ids = rows.map((row) => row.generation_id);
-	const description = sentences(
-		descriptionOf(error),
-		ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`,
-	);
-	return nodeError(helper, error, 0, description, {
-		code: error.code,
-		generations: ids.map((id) => ({ id, status: null })),
-	});
+	const named = ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`;
+	return nodeError(helper, error.with({ description: sentences(error.description, named) }), 0);
 }
