@@ -1,7 +1,7 @@
 import { wallClock } from '../../nodes/shared/http/clock';
 import type { Run } from '../../tools/engine';
-import { kill, sleepToEnd, wavesOf, wake, nextOf } from './asleep';
-import { asleep, continues, items, openKeyedStage } from './keyed';
+import { kill, killWave, sleepToEnd, wavesOf, wake, nextOf } from './asleep';
+import { asleep, boats, continues, items, openKeyedStage } from './keyed';
 
 /** Suspended batches that end before all of their items have. */
 
@@ -79,4 +79,18 @@ describe('if n8n does not start the waves again', () => {
 			expect(json.error).toContain('Not another one');
 		}
 	});
+});
+
+it('results that n8n does not fetch again end the batch after five tries, and each item names its generation', async () => {
+	mockRefused.add('Step: results');
+	let run = await execute(boats(2), asleep(), continues);
+	while (nextOf(stage, run).record.workflow.name !== 'Step: results') run = await wake(stage, run);
+	killWave(stage, run);
+	const end = await sleepToEnd(stage, await stage.engine.resume(run));
+	const output = end.output('Step').map(({ json }) => json);
+	expect(output.map(({ id }) => id)).toEqual(rows().map((row) => row.generation_id));
+	for (const { error, error_code: code } of output) {
+		expect(code).toBe('batch_interrupted');
+		expect(error).toContain('5 helper executions in a row failed');
+	}
 });
