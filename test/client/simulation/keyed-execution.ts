@@ -8,7 +8,8 @@ import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
 import { requesting } from '../../support/step';
 import { breakages } from './faults';
-import { bodyOf, keyIn, type KeyedWorld } from './keyed-world';
+import { bodyOf, type KeyedWorld } from './keyed-world';
+import { markIn } from './marked-prompt';
 import type { ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { KeyedProcess } from './keyed-process';
 import { tableOf } from './keyed-table';
@@ -279,7 +280,7 @@ export class KeyedExecution {
 			await process.running();
 			return answer;
 		}
-		const key = keyIn(request.body);
+		const key = markIn(request.body);
 		world.judgeName(key, request.headers);
 		if (world.chance(refused)) {
 			await process.running();

@@ -2,9 +2,9 @@ import { seededRandom } from '../../../sandbox/basics/random';
 import { GenerationService } from '../../../sandbox/service';
 import { MemoryTable } from '../../support/memory-table';
 import { VirtualTime } from '../../support/virtual-time';
-import { FreshValue } from '../../../client/api/fresh-value';
 import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/ports';
 import { brokenDownload } from './faults';
+import { MarkedPrompt, markIn } from './marked-prompt';
 import { Names } from './names';
 import type { KeyedSchedule } from './keyed-schedule';
 import { unharmed, type Sabotage } from './sabotage';
@@ -12,28 +12,9 @@ import { unharmed, type Sabotage } from './sabotage';
 /** Maximum time from the moment when the row says that the request was sent until the service receives it. */
 const LATEST_MS = 5_000;
 
-/** A prompt that names its key only when it is sent. Otherwise all requests are equal, so that nothing else tells them apart. */
-class KeyedPrompt extends FreshValue {
-	constructor(private readonly key: number) {
-		super();
-	}
-
-	toJSON = () => 'a boat';
-	override toString = this.toJSON;
-	make = () => `a boat ${this.key}`;
-}
-
-/** Returns the body of the creating request for a key. */
+/** Returns the body of the creating request for a key. Otherwise all requests are equal, so that nothing else tells them apart. */
 export function bodyOf(key: number) {
-	return { model: 'aurora-image-1', prompt: new KeyedPrompt(key) };
-}
-
-export function keyIn(body: unknown): number {
-	return Number(
-		String((body as { prompt: unknown }).prompt)
-			.split(' ')
-			.at(-1),
-	);
+	return { model: 'aurora-image-1', prompt: new MarkedPrompt('a boat', key) };
 }
 
 /** State that is shared by all executions: the time, the service and its records, and the table. */
@@ -114,7 +95,7 @@ export class KeyedWorld {
 		const { status, body: answer } = this.service.handle({ method, path, body, headers: sent });
 		this.service.faults.clear();
 		const { id } = answer as { id?: string };
-		if (creates && id !== undefined) this.keyOf.set(id, keyIn(body));
+		if (creates && id !== undefined) this.keyOf.set(id, markIn(body));
 		return { status, body: answer };
 	}
 

@@ -1,3 +1,4 @@
+import { markIn } from './marked-prompt';
 import { aborted, mayHavePassed, timedOut } from './faults';
 import { closesForAll, closesForItem, tellsNothingLeft } from './refusals';
 import { PaceJudge } from './judge-pace';
@@ -75,7 +76,7 @@ export class Transport {
 		}
 		const creating = request.method === 'POST';
 		const id = creating ? null : request.path.split('/').at(-1);
-		const item = creating ? world.itemOf(request.body) : (world.find(id)?.item ?? -1);
+		const item = creating ? markIn(request.body) : (world.find(id)?.item ?? -1);
 		if (item < 0) world.blame(`A request that no item made: ${request.path}`);
 		const traffic = this.arriving(item);
 		if (this.isTime('request', ++this.requests)) this.cancel();

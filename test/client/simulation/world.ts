@@ -5,6 +5,7 @@ import type { FaultAction } from '../../../sandbox/faults';
 import type { Reply } from '../../../sandbox/requests/reply';
 import type { OutputRef } from '../../../client/jobs/job';
 import type { CreateRequest } from '../../../client/api/client';
+import { MarkedPrompt, markIn } from './marked-prompt';
 import { Names } from './names';
 import { unharmed, type Sabotage } from './sabotage';
 import type { Schedule } from './schedule';
@@ -22,9 +23,6 @@ export interface Charge {
 }
 
 const account = 'main';
-
-/** Marks a request body with its item. A copy of the body with another model keeps it. */
-const ITEM = Symbol('item');
 
 /** The model of the request, and its fallbacks. */
 const MODELS = {
@@ -72,7 +70,7 @@ export class World {
 	requestOf(item: number): CreateRequest {
 		const { type, prompt } = this.schedule.items[item];
 		const [model] = this.modelsOf(item);
-		return { type, body: { model, prompt, [ITEM]: item } };
+		return { type, body: { model, prompt: new MarkedPrompt(prompt, item) } };
 	}
 
 	/** Returns the input item and output index for an item of the schedule. */
@@ -84,10 +82,6 @@ export class World {
 	/** Returns the model of an item's request, followed by its fallbacks. */
 	modelsOf(item: number): string[] {
 		return MODELS[this.schedule.items[item].type];
-	}
-
-	itemOf(body: unknown): number {
-		return (body as { [ITEM]?: number })[ITEM] ?? -1;
 	}
 
 	/** Whether the service has a generation's output. */
@@ -150,7 +144,7 @@ export class World {
 		if (!id) return [reply, null];
 		const charge: Charge = {
 			id,
-			item: this.itemOf(request.body),
+			item: markIn(request.body),
 			number: this.charges.length + 1,
 			known: false,
 			replaced: false,
