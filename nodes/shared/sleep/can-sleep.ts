@@ -6,7 +6,8 @@ import type { Step } from '../step';
 
 /** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
 export function whyNotSleep(step: Step): string | null {
-	if (!wakesAfterCrash()) return 'sleeping needs n8n 2.41 or later';
+	// Nodes cannot read n8n's version. Since 2.41, n8n has this date to wake a step whose helper workflow died.
+	if (!(WAIT_FOR_SUB_EXECUTION instanceof Date)) return 'sleeping needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the case without its metrics, while its generations run.
 	if (isEvaluated(step)) return 'in an evaluation, n8n treats a sleeping execution as finished';
@@ -26,12 +27,4 @@ export function whyNotSleep(step: Step): string | null {
 export function polledHint(step: Step, reason: string): null {
 	hint(step, `Polled instead of sleeping, because ${reason}`, 'warning');
 	return null;
-}
-
-/**
- * True if n8n wakes a step whose helper workflow died. Nodes cannot read n8n's version, so this checks for a constant
- * that n8n itself uses for that since 2.41.
- */
-function wakesAfterCrash(): boolean {
-	return WAIT_FOR_SUB_EXECUTION instanceof Date;
 }

@@ -39,14 +39,11 @@ export async function n8nStarted(helper: Step, needsTable: boolean): Promise<voi
 	const signal = helper.signal;
 	if (!mayBeStarting()) return;
 	for (let tries = 1; tries <= mostTries; tries++) {
-		if (await dataTablesWork(helper))
-			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : startingMs(), signal);
+		if (await dataTablesWork(helper)) {
+			const leftMs = tries > 1 ? RECOVERY_MS : Math.max(0, START_MS - ageMs());
+			return await wallClock.sleep(leftMs, signal);
+		}
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;
 	}
-}
-
-/** How long n8n may still be starting. */
-function startingMs(): number {
-	return Math.max(0, START_MS - ageMs());
 }

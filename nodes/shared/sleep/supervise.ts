@@ -26,7 +26,7 @@ import {
 import { stateOf, stepOf } from './executions';
 import { lastKnown } from './fetch-results';
 import { nextWave } from './wave';
-import { resultsWorkflow, wavesWorkflow, type HelperOf } from './workflows';
+import { resultsWorkflow, wavesWorkflow } from './workflows';
 import type { Step } from '../step';
 
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
@@ -79,8 +79,12 @@ export async function supervise(
 		return [[role === 'return' ? interrupted(state, sleeper) : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
 	switch (role) {
-		case 'startWaves':
-			return getsNoResults(state) ? nothing() : await startWaves(helper, kept, state, of);
+		case 'startWaves': {
+			if (getsNoResults(state)) return nothing();
+			const { execution, output } = await start(helper, state, wavesWorkflow(of));
+			if (execution !== null) kept.waves = { execution, dueAt: state.wakeAt };
+			return output;
+		}
 		case 'wave':
 			return isWave ? await nextWave(helper, state, sleeper) : nothing();
 		case 'collect':
@@ -102,17 +106,6 @@ function getsNoResults({ stopped, dead }: SleepState): boolean {
 
 /** The pause after n8n has refused to start a helper workflow, such as because its database is locked. */
 const PAUSE_MS = 5_000;
-
-async function startWaves(
-	helper: Step,
-	kept: Kept,
-	state: SleepState,
-	of: HelperOf,
-): Promise<INodeExecutionData[][]> {
-	const { execution, output } = await start(helper, state, wavesWorkflow(of));
-	if (execution !== null) kept.waves = { execution, dueAt: state.wakeAt };
-	return output;
-}
 
 /** Starts a helper workflow. If it sleeps, its result becomes the output of this node. `execution`: `null` if n8n refused. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
