@@ -30,6 +30,21 @@ it('a batch continues by itself after its waves were killed, and pays nothing ag
 	expect(stage.sandbox.books.totals).toMatchObject({ created: 5, charged: 5 });
 });
 
+it('what a killed wave has spent counts for Spend at Most', async () => {
+	const first = await execute(boats(8), asleep({ maxCredits: 4 }), continues);
+	const stored = structuredClone(wavesOf(stage, first).record.state.data.executionData);
+	stage.leap(600);
+	await stage.engine.resume(wavesOf(stage, first));
+	expect(created()).toBe(4);
+	// n8n has the state from before the wave.
+	const { record } = wavesOf(stage, first);
+	record.state.data.executionData = stored;
+	kill(wavesOf(stage, first));
+	const end = await sleepToEnd(stage, await stage.engine.resume(first));
+	expect(created()).toBe(4);
+	expect(codes(end).filter((code) => code === 'credit_limit_reached')).toHaveLength(4);
+});
+
 it('a batch with an item that has no key sends nothing', async () => {
 	const run = await execute(items(['a', 'a boat'], [null, 'a ship']), asleep());
 	expect(run.error).toMatchObject({ context: { itemIndex: 1, code: 'invalid_input' } });

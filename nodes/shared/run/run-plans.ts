@@ -113,9 +113,10 @@ export async function runPlans(
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
 	const { options, ...shared } = start;
 	const { journal, memory } = shared;
-	// A wave that was killed could not store how many requests it sent. The table has a row for each of them.
-	const { spent: spentBefore = spentBy(journal) } = memory ?? {};
-	const requests = Math.max(spentBefore.requests, record?.sentByStep ?? 0);
+	// A wave that was killed could not store what it has spent. The table has a row for each of its requests.
+	const { spent: before = spentBy(journal) } = memory ?? {};
+	const requests = Math.max(before.requests, record?.sentByStep ?? 0);
+	const credits = before.credits + (requests - before.requests) * before.price;
 	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(step) || limitsCredits(options);
@@ -148,7 +149,7 @@ export async function runPlans(
 			},
 			{
 				...options,
-				spentBefore: { ...spentBefore, requests },
+				spentBefore: { ...before, requests, credits },
 				stopOnError,
 			},
 		);
