@@ -23,7 +23,8 @@ const RESTING_KEY_PAUSE_MS = 60_000;
 /** The requests of an order. */
 interface Sending {
 	order: Order;
-	request: CreateRequest;
+	/** Builds its request, whose files may be large: only once it has a slot. */
+	build: () => Promise<CreateRequest>;
 	/** Its place in the queue for slots. */
 	ticket: number;
 	/** Since when errors of the service or the network prevent it; `null` if none do. A full account is no such error. */
@@ -97,7 +98,7 @@ export class Submission {
 		const { clock, random, halt, rest, slots, debug } = this.ports;
 		const sending: Sending = {
 			order,
-			request: await build(),
+			build,
 			ticket: slots.ticket(),
 			troubledSince: null,
 			claim: null,
@@ -149,13 +150,14 @@ export class Submission {
 	/** Sends one request when a slot may be free. Claims the order first, and stores the id right after the response. */
 	private async send(sending: Sending): Promise<Generation | null> {
 		const { gate, hold } = this;
-		const { order, request } = sending;
+		const { order } = sending;
 		const { clock, guard, journal, service } = this.ports;
 		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
 		const sent = await toResult(async () => {
+			const request = await sending.build();
 			sending.claim = await journal.claim(order);
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();

@@ -169,3 +169,17 @@ it('the request is not kept in memory during the wait', async () => {
 	expect(bodies).toHaveLength(3);
 	expect(held).toBe(0);
 });
+
+it('the files of an item are read only if it is sent', async () => {
+	const step = new Step({ maxNewGenerations: 2, stopOnError: false });
+	const read: number[] = [];
+	const jobs = batch(10).map((job) => {
+		const request = async () => {
+			read.push(job.itemIndex);
+			return await job.request();
+		};
+		return { ...job, request };
+	});
+	await step.run(jobs);
+	expect(read).toEqual([0, 1]);
+});
