@@ -23,8 +23,9 @@ const RESTING_KEY_PAUSE_MS = 60_000;
 /** The requests of an order. */
 interface Sending {
 	order: Order;
-	/** Builds its request, whose files may be large: only once it has a slot. */
+	/** Builds its request, whose files may be large. */
 	build: () => Promise<CreateRequest>;
+	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
 	/** Since when errors of the service or the network prevent it; `null` if none do. A full account is no such error. */
@@ -99,6 +100,7 @@ export class Submission {
 		const sending: Sending = {
 			order,
 			build,
+			request: null,
 			ticket: slots.ticket(),
 			troubledSince: null,
 			claim: null,
@@ -154,10 +156,11 @@ export class Submission {
 		const { clock, guard, journal, service } = this.ports;
 		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
+		// Now: an item beyond a limit reads no files, and an item with a slot does not wait for them.
+		const request = (sending.request ??= await sending.build());
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
 		const sent = await toResult(async () => {
-			const request = await sending.build();
 			sending.claim = await journal.claim(order);
 			// Storing takes time. Check again that the request may still be sent.
 			gate.requireOpen();
