@@ -2,9 +2,8 @@ import { batched, toResult } from '../async';
 import { CancelledError } from '../api/errors';
 import type { Clock, Debug } from '../ports';
 import { unavailable } from './order-errors';
-import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
+import type { Row } from '../jobs/row';
 import {
-	all,
 	isOwnedBy,
 	UnansweredError,
 	type CallTable,
@@ -76,10 +75,12 @@ export class BatchedTable {
 			const call: TableCall = {
 				changes: [...ended, ...parts.flatMap(({ changes = [] }) => changes)],
 				inserts: parts.flatMap(({ inserts = [] }) => inserts),
+				made: parts.flatMap(({ made = [] }) => made),
 				keys: [...new Set(parts.flatMap(({ keys = [] }) => keys))],
 			};
 			const { readAt, found } = await callPatiently(this.ports, async (isRepeated) => {
-				return { readAt: clock.now(), found: await table({ ...call, isRepeated }) };
+				const mayBeThere = isRepeated || parts.some((part) => part.isRepeated);
+				return { readAt: clock.now(), found: await table({ ...call, isRepeated: mayBeThere }) };
 			});
 			const rows = found.filter((row) => isOwnedBy(this.scope, row));
 			return parts.map(() => ({ rows, readAt }));
@@ -116,17 +117,6 @@ export class BatchedTable {
 		const kept = keepIt();
 		this.pending.add(kept);
 		return await kept.finally(() => this.pending.delete(kept));
-	}
-
-	/** Writes an id into its row. Inserts a new row if that row is gone or in use, so that each generation has a row. */
-	async writeId(row: Row): Promise<void> {
-		const { id, key, writer, generation_id, status } = row;
-		const where = all(['id', id], ['writer', writer], ['generation_id', '']);
-		const changes = [{ where, set: { generation_id, status }, final: true }];
-		const { rows } = await this.run({ changes, keys: [key] });
-		if (rows.some((one) => one.generation_id === generation_id)) return;
-		const cells = TABLE_COLUMNS.map((name) => [name, row[name]]);
-		await this.run({ inserts: [Object.fromEntries(cells) as RowFields], keys: [key] });
 	}
 
 	/** Queues a final status for the next call. */

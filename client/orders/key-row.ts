@@ -11,6 +11,7 @@ import {
 	asSeen,
 	hasId,
 	isLive,
+	madeFrom,
 	newRow,
 	rowInForce,
 	sameState,
@@ -209,7 +210,7 @@ export class KeyRow {
 		const { held, table } = this;
 		if (!held) return;
 		this.held = null;
-		const row = { ...held.row, generation_id: id, status: status ?? 'pending' } as Row;
+		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
 		// A final status is stored by `ended`, once the id is written.
 		this.row = { ...row, status: 'pending' };
@@ -217,11 +218,16 @@ export class KeyRow {
 	}
 
 	writeAgain(): void {
-		if (this.unrecorded && !this.arriving) this.write(this.unrecorded);
+		if (this.unrecorded && !this.arriving) this.write(this.unrecorded, true);
 	}
 
-	private write(row: Row): void {
-		const written = this.table.keep(async () => await this.table.writeId(row));
+	/** @param isRepeated true if the row may have been written before */
+	private write(row: Row, isRepeated = false): void {
+		const written = this.table.keep(async () => {
+			const { rows } = await this.table.run({ made: [row], isRepeated, keys: [this.key] });
+			const found = rows.find(({ generation_id: id }) => id === row.generation_id);
+			if (found && this.row?.generation_id === row.generation_id) this.row.id = found.id;
+		});
 		const arriving = written.then((error) => {
 			this.unrecorded = error === null ? null : row;
 			if (this.arriving === arriving) this.arriving = null;

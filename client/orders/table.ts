@@ -24,6 +24,8 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
+	/** Rows of generations, which replace those of their claims: many are inserted, and the others deleted, at once. */
+	made: RowFields[];
 	/**
 	 * True if an earlier call may have carried it out: then no row is inserted whose writer has one with its generation id.
 	 * Default: false.
@@ -103,6 +105,27 @@ const COMPARED = ['id', 'writer', 'status', 'generation_id'] as const;
 /** True if the row was not written to between the two reads. */
 export function sameState(one: Row, other: Row): boolean {
 	return one.changedAt === other.changedAt && COMPARED.every((name) => one[name] === other[name]);
+}
+
+const MADE = '/made';
+
+/** Returns the row of a generation, which replaces the row of its claim. */
+export function madeFrom<T extends RowFields>(claim: T, generation_id: string, status: string): T {
+	return { ...claim, writer: `${claim.writer}${MADE}`, generation_id, status };
+}
+
+/** Matches the rows of the claims that rows of generations replace. */
+export function claimsOf(made: RowFields[]): Where {
+	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
+	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };
+}
+
+/** What is carried out after the execution has ended. Ids are then written into the rows of their claims. */
+export function finalChanges({ changes, made }: Pick<TableCall, 'changes' | 'made'>): Change[] {
+	const ids = made.map(({ generation_id, status, ...row }) => {
+		return { where: claimsOf([row as RowFields]), set: { generation_id, status } };
+	});
+	return [...changes.filter((change) => change.final), ...ids];
 }
 
 export function all(...conditions: Condition[]): Where {

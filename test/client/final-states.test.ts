@@ -105,8 +105,8 @@ describe('an idempotency key whose generation ended with a status outside of the
 		for (const { outcomes } of [first, second]) {
 			const error = errorIn(outcomes[0]);
 			expect(error).toMatchObject({ code: 'generation_ended', charge: 'paid' });
-			expect(error.description).toMatch(/key "a".*row 1 of the data table/);
-			expect(error.description).toMatch(/delete (row 1|that row)/);
+			expect(error.description).toMatch(/key "a".*row 2 of the data table/);
+			expect(error.description).toMatch(/delete (row 2|that row)/);
 		}
 		expect(step.fake.creating).toHaveLength(1);
 	});

@@ -95,7 +95,7 @@ it('an ID that the service no longer knows is an error with the key and the row'
 	expect(run.error).toMatchObject({ context: { code: 'generation_not_found' } });
 	expect(run.error).toHaveProperty(
 		'description',
-		expect.stringMatching(/key "a" \(row 1 of the data table media_generations\).*delete that row/),
+		expect.stringMatching(/key "a" \(row 2 of the data table media_generations\).*delete that row/),
 	);
 	expect(created()).toBe(1);
 });

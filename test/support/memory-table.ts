@@ -1,6 +1,12 @@
 import type { Clock } from '../../client/ports';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../../client/jobs/row';
-import { type CallTable, type TableCall, type Where } from '../../client/orders/table';
+import {
+	claimsOf,
+	type CallTable,
+	type Change,
+	type TableCall,
+	type Where,
+} from '../../client/orders/table';
 
 /** The latency and the failure of one table call. */
 export interface TableFate {
@@ -43,7 +49,7 @@ export class MemoryTable {
 	reachedBy(clock: Clock, fateOf: (call: TableCall) => TableFate): CallTable {
 		return async (call) => {
 			const { beforeMs, afterMs, fails, cut, isDropped } = fateOf(call);
-			const ids = call.inserts.map(() => this.nextId++);
+			const ids = [...call.inserts, ...call.made].map(() => this.nextId++);
 			await clock.sleep(beforeMs, cut);
 			const dropped = cut?.aborted && isDropped;
 			if (fails === 'before' || dropped) throw new Error('the table is out of reach');
@@ -57,16 +63,20 @@ export class MemoryTable {
 	}
 
 	private carryOut(call: TableCall, ids: number[], clock: Clock): void {
-		const { changes, inserts, isRepeated } = call;
-		for (const { where, set } of changes) {
-			for (const row of this.matching(where)) {
-				if (set) this.set(row, set, clock);
-				else this.rows.splice(this.rows.indexOf(row), 1);
-			}
-		}
+		const { changes, isRepeated, made } = call;
+		const inserts = [...call.inserts, ...made];
+		for (const change of changes) this.change(change, clock);
 		const isThere = (row: RowFields) => isRepeated && this.rows.some((one) => isTwin(one, row));
 		const missing = inserts.map((row) => !isThere(row));
 		inserts.forEach((row, index) => missing[index] && this.add(row, ids[index]));
+		this.change({ where: claimsOf(made), set: null }, clock);
+	}
+
+	private change({ where, set }: Change, clock: Clock): void {
+		for (const row of this.matching(where)) {
+			if (set) this.set(row, set, clock);
+			else this.rows.splice(this.rows.indexOf(row), 1);
+		}
 	}
 
 	/** Adds a copy of a row, as a user can do by hand. */

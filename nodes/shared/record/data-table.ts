@@ -4,6 +4,8 @@ import { toResult } from '../../../client/async';
 import { unavailable } from '../../../client/orders/order-errors';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../../../client/jobs/row';
 import {
+	claimsOf,
+	finalChanges,
 	TABLE_NAME,
 	type CallTable,
 	type Change,
@@ -92,7 +94,7 @@ function insertUnless(row: RowOperation, columns: Array<keyof RowFields>): Opera
 }
 
 async function carryOut(step: Step, tableId: string, call: TableCall): Promise<Row[]> {
-	const { changes, inserts, isRepeated } = call;
+	const { changes, inserts, isRepeated, made } = call;
 	const row = operationsOn(tableId);
 	const writes = (some: Change[]) =>
 		some.flatMap(({ where, set }) =>
@@ -108,14 +110,16 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 	const operations = writes(changes);
 	// An insertion without an answer may have added its row.
 	const insertion = isRepeated ? insertUnless(row, ['writer', 'generation_id']) : insert(row);
-	if (inserts.length > 0) operations.push(insertion);
+	const added = [...inserts, ...made];
+	if (added.length > 0) operations.push(insertion);
+	if (made.length > 0) operations.push(...writes([{ where: claimsOf(made), set: null }]));
 	const [first, ...others] = chunks({
 		match: 'any',
 		conditions: call.keys.map((key): Condition => ['key', key]),
 	}).map((part) => row('get', { returnAll: true, ...filter(part) }));
 	if (first) operations.push(first);
-	const final = writes(changes.filter((change) => change.final));
-	const output = await runTableNodes(step, operations, inserts.map(cells), final);
+	const final = writes(finalChanges(call));
+	const output = await runTableNodes(step, operations, added.map(cells), final);
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
@@ -133,8 +137,8 @@ function equals(keyName: string, value: string | number): INodeParameters {
 }
 
 /** Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty string. */
-function cells(fields: Partial<RowFields>): Record<string, string | null> {
-	return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text || null]));
+function cells(fields: RowFields): Record<string, string | null> {
+	return Object.fromEntries(TABLE_COLUMNS.map((name) => [name, fields[name] || null]));
 }
 
 /** As `cells` stores texts. A condition for equality with `null` finds NULL. */

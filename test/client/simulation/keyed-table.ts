@@ -1,6 +1,6 @@
 import { toResult } from '../../../client/async';
 import type { Row } from '../../../client/jobs/row';
-import { UnansweredError, type CallTable } from '../../../client/orders/table';
+import { finalChanges, UnansweredError, type CallTable } from '../../../client/orders/table';
 import type { TableFate } from '../../support/memory-table';
 import type { KeyedProcess } from './keyed-process';
 import type { KeyedWorld } from './keyed-world';
@@ -44,8 +44,8 @@ export function tableOf(
 		const ran = timeout.aborted ? null : await toResult(run);
 		if (ran?.ok) return ran.value;
 		if (ran && !cancel.aborted) throw ran.error;
-		const final = call.changes.filter((change) => change.final);
-		const last = { changes: final, inserts: [], keys: [] };
+		const final = finalChanges(call);
+		const last = { changes: final, inserts: [], made: [], keys: [] };
 		if (final.length > 0) void toResult(async () => await table(last));
 		throw new UnansweredError();
 	};

@@ -6,7 +6,12 @@ import type {
 } from 'n8n-workflow';
 
 import { TABLE_COLUMNS, type RowFields } from '../../../client/jobs/row';
-import { UnansweredError, type TableCall, type Where } from '../../../client/orders/table';
+import {
+	madeFrom,
+	UnansweredError,
+	type TableCall,
+	type Where,
+} from '../../../client/orders/table';
 import { dataTable } from '../../../nodes/shared/record/data-table';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { contextOf } from '../../support/context';
@@ -56,7 +61,7 @@ async function opened(...given: Parameters<typeof beside>) {
 	const table = await dataTable(step);
 	calls.length = 0;
 	const call = async (part: Partial<TableCall>) =>
-		await table({ changes: [], inserts: [], keys: [], ...part });
+		await table({ changes: [], inserts: [], made: [], keys: [], ...part });
 	return { step, calls, call };
 }
 
@@ -113,6 +118,20 @@ describe('a helper workflow', () => {
 		// The insertion comes after the check that its row does not exist.
 		const first = nodes.filter((_, index) => index !== 3);
 		expect(branches.map(({ node }) => node)).toEqual(first.map(({ name }) => name));
+	});
+
+	it('replaces the rows of claims by those of their generations: two operations, for one as for many', async () => {
+		const { calls, call } = await opened();
+		const made = ['a', 'b'].map((key) =>
+			madeFrom({ ...row(key), writer: key }, `id-${key}`, 'pending'),
+		);
+		await call({ inserts: [row('c')], made, keys: ['c'] });
+		expect(calls.map(operationsOf)).toEqual([['insert', 'deleteRows', 'get']]);
+		const [{ items, operations }] = calls;
+		expect(items.map(({ generation_id: id }) => id)).toEqual([null, 'id-a', 'id-b']);
+		expect(conditionsOf(operations[1])).toEqual(
+			['a', 'b'].map((keyValue) => ({ keyName: 'writer', condition: 'eq', keyValue })),
+		);
 	});
 
 	it('does not look for its own rows before it inserts them for the first time', async () => {
@@ -265,7 +284,7 @@ describe('the table', () => {
 				: [],
 		);
 		const table = await dataTable(step);
-		await table({ changes: [], inserts: [], keys: ['a'] });
+		await table({ changes: [], inserts: [], made: [], keys: ['a'] });
 		expect(calls[1].operations[0].dataTableId).toMatchObject({ value: '2' });
 		// It may be beyond the first fifty.
 		expect(calls[0].operations[0]).toMatchObject({ operation: 'list', returnAll: true });
