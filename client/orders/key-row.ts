@@ -7,8 +7,8 @@ import type { CreateJob } from '../jobs/job';
 import type { Silence } from '../jobs/memory';
 import type { Row, RowFields } from '../jobs/row';
 import {
-	all,
 	asSeen,
+	claimOf,
 	hasId,
 	isLive,
 	madeFrom,
@@ -196,7 +196,7 @@ export class KeyRow {
 		if (!held) return;
 		this.held = null;
 		const set = mayBeCharged ? { status: UNCERTAIN } : null;
-		this.change({ where: claimOf(held), set });
+		this.change({ where: claimOf(held.row), set });
 		this.row = set && ({ ...held.row, ...set } as Row);
 	}
 
@@ -293,12 +293,7 @@ export class KeyRow {
 			}
 			// The other executions delete their rows, or have sent their requests.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
-			write = { changes: [{ where: claimOf(held), set: { status: SENT } }] };
+			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}
 	}
-}
-
-/** Matches the row of a claim, unless a user has entered an id into it. */
-function claimOf({ row }: Held) {
-	return all(['writer', row.writer], ['generation_id', '']);
 }

@@ -114,6 +114,11 @@ export function madeFrom<T extends RowFields>(claim: T, generation_id: string, s
 	return { ...claim, writer: `${claim.writer}${MADE}`, generation_id, status };
 }
 
+/** Matches the row of a claim, unless a user has entered an id into it. */
+export function claimOf({ writer }: RowFields): Where {
+	return all(['writer', writer], ['generation_id', '']);
+}
+
 /** Matches the rows of the claims that rows of generations replace. */
 export function claimsOf(made: RowFields[]): Where {
 	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
