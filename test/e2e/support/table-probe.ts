@@ -27,7 +27,7 @@ class TableProbe {
 	}
 	async execute() {
 		const table = await dataTable(stepIn(this));
-		const call = async (part) => await table({ changes: [], inserts: [], keys: [], ...part });
+		const call = async (part) => await table({ changes: [], inserts: [], made: [], keys: [], ...part });
 		for (let rows = this.getNodeParameter('rows', 0); rows > 0; rows -= 1000) {
 			await call({ inserts: Array.from({ length: 1000 }, generation) });
 		}
