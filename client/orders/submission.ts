@@ -1,6 +1,6 @@
 import { toResult } from '../async';
 import { errorOfJob, heldTooLong, notSent, sentTooLate } from '../jobs/outcome';
-import { backoffDelay, decideRetry, MAX_RETRIES, pause } from '../api/retry';
+import { backoffDelay, decideRetry, MAX_RETRIES } from '../api/retry';
 import { CancelledError, GenerationError } from '../api/errors';
 import type { Generation } from '../api/generation';
 import type { CreateRequest } from '../api/client';
@@ -145,7 +145,7 @@ export class Submission {
 			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
 			const mayRest = rest && !isServed && cause.charge === 'none' && !isAskedFor;
 			const pauseMs = mayRest ? rest.backoff(tries) : backoffDelay(tries, random);
-			await this.pause(sending, Math.min(pauseMs, leftMs), halt);
+			await this.pause(order, Math.min(pauseMs, leftMs), halt);
 		}
 	}
 
@@ -154,7 +154,7 @@ export class Submission {
 		const { gate, hold } = this;
 		const { order } = sending;
 		const { clock, guard, journal, service } = this.ports;
-		if (!sending.isAdmitted) await this.resting(sending, () => Infinity, guard.admit(gate));
+		if (!sending.isAdmitted) await this.resting(order, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		// Now: an item beyond a limit reads no files, and an item with a slot does not wait for them.
 		const request = (sending.request ??= await sending.build());
@@ -209,7 +209,7 @@ export class Submission {
 					throw heldTooLong(hold.cause, hold.leftMs, timeoutMs);
 				}
 				// The jitter keeps items that were held back together from returning together.
-				await this.pause(sending, hold.leftMs + 1_000 * random(), gate.closed);
+				await this.pause(order, hold.leftMs + 1_000 * random(), gate.closed);
 				gate.requireOpen();
 			}
 			await guard.ready(gate);
@@ -217,7 +217,7 @@ export class Submission {
 			// No item gives up because the account is full, for as long as the step may rest.
 			const mostMs = rest ? Infinity : timeoutMs;
 			const acquired = slots.acquire(gate, mostMs, ticket, this.sendBy(order));
-			const permit = await this.resting(sending, () => rest?.slotAt() ?? Infinity, acquired);
+			const permit = await this.resting(order, () => rest?.slotAt() ?? Infinity, acquired);
 			// The wait for a slot has its own timeout.
 			if (sending.troubledSince !== null) sending.troubledSince += clock.now() - waitsSince;
 			const isLate = clock.now() >= this.sendBy(order);
@@ -229,24 +229,20 @@ export class Submission {
 
 	/** Pauses before a key is read again whose request another execution sends. */
 	private async waitForKey(order: Order, reads: number): Promise<void> {
-		const { clock, halt, rest } = this.ports;
+		const { halt, rest } = this.ports;
 		const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
-		const until = clock.now() + ms;
-		await this.resting({ order }, () => until, pause(clock, ms, halt));
+		await this.pause(order, ms, halt);
+		if (halt.aborted) throw new CancelledError();
 	}
 
-	private async pause(sending: Sending, ms: number, signal: AbortSignal): Promise<void> {
+	private async pause(order: Order, ms: number, signal: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
 		const until = clock.now() + ms;
-		await this.resting(sending, () => until, clock.sleep(ms, signal));
+		await this.resting(order, () => until, clock.sleep(ms, signal));
 	}
 
 	/** Awaits something. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
-	private async resting<T>(
-		{ order }: Pick<Sending, 'order'>,
-		until: () => number,
-		awaited: Promise<T>,
-	): Promise<T> {
+	private async resting<T>(order: Order, until: () => number, awaited: Promise<T>): Promise<T> {
 		const { journal, rest } = this.ports;
 		const mayRest = journal.known(order).state !== 'sent';
 		const over = mayRest ? rest?.begin(until) : undefined;

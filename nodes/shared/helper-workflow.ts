@@ -99,15 +99,15 @@ export function sameAs({ type, typeVersion, credentials }: INode) {
 	return { type, typeVersion, credentials };
 }
 
-/** The terms of the helper workflows of a step. `secret`: only if they read the step. */
-export function newTerms(step: Step, secret?: string): HelperTerms {
+/** The terms of the helper workflows of a step that sleeps. */
+export function newTerms(step: Step, secret: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(step);
 	const isDiscarded = runsByHand(step) && saveManualExecutions === false;
 	const saving = (setting: unknown) =>
 		isDiscarded ? 'none' : (setting as WorkflowSettings.SaveDataExecution | undefined);
 	return {
-		...(secret !== undefined && { secret }),
+		secret,
 		successes: saving(saveDataSuccessExecution),
 		errors: saving(saveDataErrorExecution),
 	};

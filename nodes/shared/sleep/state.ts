@@ -35,7 +35,7 @@ export const ROLE_PARAMETER = 'batchRole';
  * it with any change of these that makes a difference to a reader. The package may be updated while a step sleeps, and
  * the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 6;
+export const STORED_VERSION = 7;
 
 /** A node whose step can sleep. */
 export interface Sleeper {
