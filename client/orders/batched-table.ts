@@ -102,17 +102,18 @@ export class BatchedTable {
 	 * Runs a task that must not be lost. An `UnansweredError` counts as a success, because final changes are carried out
 	 * anyway. `close` waits for it.
 	 *
+	 * @param task is told whether it runs again, although it may have taken effect
 	 * @returns its error; `null` after a success
 	 */
-	async keep(task: () => Promise<unknown>): Promise<unknown> {
-		const errorOf = async () => {
-			const ran = await toResult(task);
+	async keep(task: (isRepeated: boolean) => Promise<unknown>): Promise<unknown> {
+		const errorOf = async (isRepeated: boolean) => {
+			const ran = await toResult(async () => await task(isRepeated));
 			return ran.ok || ran.error instanceof UnansweredError ? null : ran.error;
 		};
 		const keepIt = async () => {
-			const error = await errorOf();
+			const error = await errorOf(false);
 			// A stop ends the repeats of a call. The table then carries out its final changes.
-			return error !== null && this.ports.signal.aborted ? await errorOf() : error;
+			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();
 		this.pending.add(kept);

@@ -221,9 +221,10 @@ export class KeyRow {
 		if (this.unrecorded && !this.arriving) this.write(this.unrecorded, true);
 	}
 
-	/** @param isRepeated true if the row may have been written before */
-	private write(row: Row, isRepeated = false): void {
-		const written = this.table.keep(async () => {
+	/** @param mayBeThere true if the row may have been written before */
+	private write(row: Row, mayBeThere = false): void {
+		const written = this.table.keep(async (runsAgain) => {
+			const isRepeated = mayBeThere || runsAgain;
 			const { rows } = await this.table.run({ made: [row], isRepeated, keys: [this.key] });
 			const found = rows.find(({ generation_id: id }) => id === row.generation_id);
 			if (found && this.row?.generation_id === row.generation_id) this.row.id = found.id;

@@ -1,6 +1,6 @@
 import type { StoredOrders } from '../../../client/orders/journal';
 import type { Row } from '../../../client/jobs/row';
-import { newRow, type CallTable } from '../../../client/orders/table';
+import { newRow, type CallTable, type TableCall } from '../../../client/orders/table';
 import { answerLost, refused } from '../../support/fake-service';
 import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable } from '../../support/memory-table';
@@ -119,6 +119,19 @@ describe('a table', () => {
 		expect(ids()).toEqual(['generation-1']);
 	});
 
+	it('whose answer is lost when an ID is written, and then a stop, has that ID once', async () => {
+		const { step, table, time, ids } = opened();
+		const { signal } = step.cancel;
+		const reach = (reached: CallTable) => async (call: TableCall) => {
+			const rows = await reached(call);
+			if (step.fake.made.length > 0 && !signal.aborted) throw new Error('SQLITE_BUSY');
+			return rows;
+		};
+		step.stopAt(5_000);
+		await time.run(beginKeyed(step, table, 'one', [keyed('boat', 0, 'a')], { reach }));
+		expect(ids()).toEqual(['generation-1']);
+	});
+
 	it('that could not store an ID gets it when the step ends', async () => {
 		const { step, table, time } = opened();
 		step.fake.durationMs = () => 42_000;
@@ -158,7 +171,7 @@ describe('while an id is being written for a minute', () => {
 		(time: VirtualTime) =>
 		(table: CallTable): CallTable =>
 		async (call) => {
-			if (call.changes.some(({ set }) => set?.generation_id)) await time.sleep(60_000);
+			if (call.made.length > 0) await time.sleep(60_000);
 			return await table(call);
 		};
 
