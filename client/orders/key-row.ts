@@ -224,8 +224,8 @@ export class KeyRow {
 	/** @param mayBeThere true if the row may have been written before */
 	private write(row: Row, mayBeThere = false): void {
 		const written = this.table.keep(async (runsAgain) => {
-			const isRepeated = mayBeThere || runsAgain;
-			const { rows } = await this.table.run({ made: [row], isRepeated, keys: [this.key] });
+			const part = { made: [row], isRepeated: mayBeThere || runsAgain, keys: [this.key] };
+			const { rows } = await this.table.run(part);
 			const found = rows.find(({ generation_id: id }) => id === row.generation_id);
 			if (found && this.row?.generation_id === row.generation_id) this.row.id = found.id;
 		});
@@ -285,7 +285,9 @@ export class KeyRow {
 			if (!isFirst || round === MOST_TRIES) {
 				if (ours || rivals.length === 0) this.release(wasUnresolved);
 				this.held = null;
-				this.observe(called.value);
+				// A row that was withdrawn does not count.
+				const isLeft = ({ writer }: Row) => wasUnresolved || writer !== held.row.writer;
+				this.observe({ ...called.value, rows: called.value.rows.filter(isLeft) });
 				if (rivals.length === 0 && ++this.misses >= MOST_TRIES) {
 					this.row = null;
 					throw tableTrouble();

@@ -74,6 +74,15 @@ it.each<[string, number, number, (ms: number) => Partial<KeyedSchedule>]>([
 		}),
 	],
 	[
+		'an execution that withdraws its row, and is stopped, does not call the key of the other one uncertain',
+		0,
+		6_000,
+		(seed) => ({
+			...{ seed, tableMs: 50, answerMs: 75_000 },
+			executions: [{ ...planned, stopsAfterMs: 55 }, planned],
+		}),
+	],
+	[
 		'a user who enters the ID of a request that is not answered yet keeps it from being sent again',
 		0,
 		3_000,

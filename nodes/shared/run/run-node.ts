@@ -93,8 +93,10 @@ export async function runToEnd(
 	const outcomes = isOver
 		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
 		: ran.outcomes;
-	const failed = outcomes.findIndex((each) => each.kind === 'error' && !isBeyondLimit(each.error));
-	const firstFailed = ran.firstFailed ?? (isOver && failed >= 0 ? valid[failed].job : null);
+	const failed = valid.filter((_, index) => hasFailed(outcomes[index])).map(({ job }) => job);
+	// The error that ended a batch is the cause, and not that of an item which was left.
+	const cause = failed.find(({ itemIndex }) => reported?.has(itemIndex));
+	const firstFailed = cause ?? ran.firstFailed ?? (isOver ? (failed[0] ?? null) : null);
 	const stats = before ? addStats(before, ran.stats) : ran.stats;
 	const unwritten = record?.unrecorded ?? memory?.unwritten ?? [];
 	recordHint(
@@ -121,6 +123,10 @@ export async function runToEnd(
 function isUseful(step: Step, all: JobOutcome[]): boolean {
 	if (!runsAsTool(step) || all.some(({ kind }) => kind === 'stopped')) return false;
 	return all.some(({ kind }) => kind === 'done');
+}
+
+function hasFailed(outcome: Outcome<Output>): boolean {
+	return outcome.kind === 'error' && !isBeyondLimit(outcome.error);
 }
 
 /** An outcome with its job, if the item was run. */

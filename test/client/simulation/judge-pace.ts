@@ -26,10 +26,21 @@ export class PaceJudge {
 
 	constructor(private readonly world: World) {}
 
-	/** Judges whether a request is sent before the time that the service has named. Others may leave at the same moment. */
-	sent(kind: Kind): void {
-		this.keeps(kind, kind);
-		if (kind === 'create' && this.freed === 0) this.keeps(kind, 'full');
+	/**
+	 * Judges whether a creating request is sent before the time that the service has named. Others may leave at the same
+	 * moment. Returns true if it may use a slot that the step has freed.
+	 */
+	creates(): boolean {
+		this.keeps('create', 'create');
+		const usesFreed = this.freed > 0;
+		if (usesFreed) this.freed--;
+		else this.keeps('create', 'full');
+		return usesFreed;
+	}
+
+	/** Judges when a status check is sent, as `creates`. */
+	looks(): void {
+		this.keeps('look', 'look');
 	}
 
 	/** Notes that the step has seen the end of one of its generations. */
@@ -50,15 +61,18 @@ export class PaceJudge {
 		this.world.blame(`A request (${kind}) leaves ${until - now} ms before the service has asked`);
 	}
 
-	/** Notes that an answer asks to wait before the next request of its kind. */
-	answered(kind: Kind, answer: Answer): void {
+	/**
+	 * Notes that an answer asks to wait before the next request of its kind.
+	 *
+	 * @param usesFreed as `creates` has returned it
+	 */
+	answered(kind: Kind, answer: Answer, usesFreed = false): void {
 		const seconds = 'retryAfter' in answer ? (answer.retryAfter ?? 0) : 0;
 		const now = this.world.time.now();
 		const until = now + seconds * 1000;
 		const isFull = answer.kind === 'refusal' && answer.code === 'CONCURRENCY_LIMIT_REACHED';
 		// Any other answer leaves the slot free.
-		const usesSlot = kind === 'create' && (isFull || answer.kind === 'own');
-		if (usesSlot) this.freed = Math.max(0, this.freed - 1);
+		if (usesFreed && !isFull && answer.kind !== 'own') this.freed++;
 		const hold = isFull && kind === 'create' ? 'full' : kind;
 		if (until > this.holds[hold].until) this.holds[hold] = { since: now, until };
 	}

@@ -106,7 +106,7 @@ export class Transport {
 		if (sentAt > this.closedAt && traffic.creates === 0) {
 			world.blame(`Item ${item} is sent although it will be refused, too`);
 		}
-		this.pace.sent('create');
+		const usesFreed = this.pace.creates();
 		world.judgeName(item, request.headers, request.body);
 		this.spending.request(item);
 		traffic.creates++;
@@ -117,8 +117,10 @@ export class Transport {
 			const own = fate.work === 'not done' ? null : this.charge(request, item, fate);
 			await this.travel(sentAt, fate.ms / 2, this.grace.signal);
 			arrived = true;
+			this.pace.answered('create', fate.answer, usesFreed);
 			return this.deliver(item, fate, own?.response ?? null, own?.charge ?? null);
 		} catch (failure) {
+			if (!arrived && usesFreed) this.pace.ended();
 			world.tell(() => `item ${item}  POST: ${String(failure)}`);
 			if (!arrived || !tellsNothingLeft(fate.answer)) this.lost(item);
 			throw failure;
@@ -166,7 +168,6 @@ export class Transport {
 		charge: Charge | null,
 	): ServiceResponse {
 		const response = answerOf(answer, own);
-		this.pace.answered('create', answer);
 		this.world.tell(() => `item ${item}  POST: ${response.status} ${JSON.stringify(answer)}`);
 		if (closesForAll(answer)) {
 			this.closedAt = Math.min(this.closedAt, this.world.time.now());
@@ -216,7 +217,7 @@ export class Transport {
 		const fate = this.fateOf<LookFate>(this.plan.looks[this.looks++], usual);
 		const sentAt = world.time.now();
 		this.pace.checked(item, request.path);
-		this.pace.sent('look');
+		this.pace.looks();
 		traffic.since = Math.min(traffic.since, sentAt);
 		try {
 			await this.travel(sentAt, fate.ms / 2, signal);

@@ -69,6 +69,15 @@ it.each<[string, Partial<SleepSchedule>]>([
 	}
 });
 
+it('an error that ends a batch is shown, and not that of an item that was left', async () => {
+	const world = await playAsleep({
+		...calm,
+		...{ items: ['made', 'fails once', 'answer lost'], seconds: 60, limit: 2 },
+		...{ retriesOnFailure: 2, stopOnError: true },
+	});
+	expect(outcomesOf(world)).toContain('The service’s response was lost');
+});
+
 it('no ID is lost if n8n is killed while the guard returns the results, although the step cannot get them', async () => {
 	// The judge looks for the ids.
 	const { ends, moments } = await killedAtEach(1);
