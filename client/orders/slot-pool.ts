@@ -118,7 +118,7 @@ export class SlotPool {
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
 				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
-				const retryAt = isFirst ? Math.max(this.speculateAt, this.hold.until) : Infinity;
+				const retryAt = isFirst ? this.speculatesAt : Infinity;
 				waiter.wake = new AbortController();
 				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
 			}
@@ -147,10 +147,15 @@ export class SlotPool {
 			return this.permit(gate, false, true);
 		}
 		const now = this.ports.clock.now();
+		if (now < this.speculatesAt) return null;
 		if (this.allowedSpeculations > 0) this.allowedSpeculations--;
-		else if (now < this.speculateAt || this.hold.leftMs > 0) return null;
 		else this.speculateAt = now + LONGEST_SPECULATION_MS;
 		return this.permit(gate, true);
+	}
+
+	/** When the next speculative request may leave. */
+	private get speculatesAt(): number {
+		return Math.max(this.allowedSpeculations > 0 ? 0 : this.speculateAt, this.hold.until);
 	}
 
 	/** @param isKnown true if the slot was known to be free, and not only because there is no limit */

@@ -1,7 +1,7 @@
 import { errorFromResponse } from '../../../client/api/errors';
 import { toResult } from '../../../client/async';
 import { SlotPool, StepGate } from '../../../client/orders/slot-pool';
-import { noSlot } from '../../support/answers';
+import { noSlot, retryAfter } from '../../support/answers';
 import { VirtualTime } from '../../support/virtual-time';
 
 const HOUR = 3_600_000;
@@ -27,4 +27,20 @@ describe('a generation that ends', () => {
 		expect(await free()).toBe(2);
 		expect(await free()).toBe(0);
 	});
+});
+
+it('a full account that asks to wait is asked for no other slot before, also if a speculative request succeeds', async () => {
+	const time = new VirtualTime(0);
+	const slots = new SlotPool({ clock: time, random: () => 0 });
+	const gate = new StepGate(new AbortController().signal);
+	const acquire = async () => await slots.acquire(gate, HOUR);
+	(await acquire())(refusedNow());
+	const speculative = await time.run(acquire());
+	slots.release();
+	const known = await acquire();
+	known(errorFromResponse(retryAfter(5, noSlot(12, 10)), true));
+	speculative('granted');
+	const refusedAt = time.now();
+	await time.run(acquire());
+	expect(time.now() - refusedAt).toBe(5_000);
 });
