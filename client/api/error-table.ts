@@ -65,12 +65,12 @@ const TRY_LATER = 'Retrying did not help. Try again later.';
 export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: row(
 		'Invalid request',
-		'Check that all required fields of this item are filled in, and that the URLs of its files open without a login.',
+		'Check that all required fields of this item are filled in. If it has URLs of files, they must open from the internet without a login.',
 		{ specific: withMessage },
 	),
 	invalid_parameter: row(
 		'Invalid parameter',
-		'Change the parameter. The allowed sizes, durations and resolutions vary by model. Image Generation needs an image model, and Video Generation a video model. The URLs of files must open without a login.',
+		'Change the parameter, or choose another model from the list: the allowed sizes, durations and resolutions vary. If it is the URL of a file, it must open from the internet without a login.',
 		{ specific: withMessage },
 	),
 	authentication_error: API_KEY_REJECTED,

@@ -50,7 +50,7 @@ export function failedGeneration(generation: Generation): GenerationError {
 		...withReason(isContentRefusal ? REFUSED_CONTENT.title : 'The generation failed', generation),
 		description: isContentRefusal
 			? `It was not sent to this model again. ${REFUSED_CONTENT.advice}`
-			: 'Change the prompt or the model, or try again. If it has input files, check that their URLs open without a login.',
+			: 'Change the prompt or the model, or try again. If it has input files, check that their URLs open from the internet without a login.',
 		code: isContentRefusal ? CONTENT_REFUSED : 'generation_failed',
 		charge: 'refunded',
 	});

@@ -97,8 +97,7 @@ export class KeyRow {
 
 	/** Adds the generation of a row that an earlier run of the step could not write to the table. */
 	adopt(row: Row): void {
-		const { generation_id: id } = row;
-		if (this.row?.generation_id === id || this.failed.has(id)) return;
+		if ([this.row?.generation_id, ...this.failed.keys()].includes(row.generation_id)) return;
 		this.unrecorded = row;
 		if (!this.row || !hasId(this.row)) this.row = row;
 	}
@@ -177,8 +176,7 @@ export class KeyRow {
 			status: SENT,
 			writer: table.newWriter(),
 		};
-		const { workflowId, nodeId, type = '' } = scope;
-		const owner = [workflowId, nodeId, type, this.key];
+		const owner = [scope.workflowId, scope.nodeId, scope.type ?? '', this.key];
 		this.held = {
 			row: { ...(row ?? newRow(scope, this.key)), ...sent },
 			wasUnresolved: Boolean(row),
@@ -256,8 +254,8 @@ export class KeyRow {
 		const seen = rows
 			.filter((row) => row.key === this.key)
 			.map((row) => (this.failed.has(row.generation_id) ? { ...row, status: 'failed' } : row));
-		const failed = seen.filter((row) => !isLive(row));
-		failed.forEach((row) => this.failed.set(row.generation_id || String(row.id), row));
+		for (const row of seen)
+			if (!isLive(row)) this.failed.set(row.generation_id || String(row.id), row);
 		return seen;
 	}
 

@@ -48,6 +48,18 @@ const cases: Case[] = [
 		seconds: 2,
 		concurrency: 60,
 	},
+	{
+		mode: 'the same, isolates only for expressions',
+		stage: {
+			name: 'price-queue-lazy',
+			workers: 2,
+			env: { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' },
+		},
+		executions: 4,
+		items: 100,
+		seconds: 2,
+		concurrency: 60,
+	},
 ];
 
 describe.each(cases)('$mode, $concurrency slots', ({ mode, stage: options, ...batch }) => {
@@ -56,7 +68,7 @@ describe.each(cases)('$mode, $concurrency slots', ({ mode, stage: options, ...ba
 
 	beforeAll(async () => {
 		const sandbox = { timeScale: 1, generationSeconds: batch.seconds };
-		const env = { N8N_CUSTOM_EXTENSIONS: extension };
+		const env = { ...options.env, N8N_CUSTOM_EXTENSIONS: extension };
 		await buildProbe(extension);
 		stage = await Stage.open({ ...options, sandbox, env });
 		stage.sandbox.service.accounts.account('main').concurrency = batch.concurrency;

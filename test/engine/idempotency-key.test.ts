@@ -88,6 +88,16 @@ describe('a key', () => {
 	});
 });
 
+it('a hint names the items that alone have no key', async () => {
+	const run = await execute(items(['a', 'a boat'], ['', 'a raft']));
+	expect(run.hints('Step')).toContainEqual({
+		...{ type: 'warning', location: 'outputPane' },
+		message: 'Item 2 of 2 without an Idempotency Key: every run is charged again.',
+	});
+	const all = await execute(items(['', 'a boat'], ['', 'a raft']));
+	expect(all.hints('Step')).toEqual([]);
+});
+
 it('an ID that the service no longer knows is an error with the key and the row', async () => {
 	await execute(items(['a', 'a boat']));
 	rows()[0].generation_id = '00000000-0000-4000-8000-000000000000';

@@ -240,7 +240,13 @@ export const checks: Check[] = [
 		as: ['unknown', 'unknown', 'a/b', '...', 'a.b'],
 		bad: {
 			'This item has no generation ID': ['', '  ', null],
-			'Generation ID must be the ID of a generation': ['.', '..', 'a'.repeat(501), '\ud800'],
+			'Generation ID must be the ID of a generation': [
+				'.',
+				'..',
+				'a'.repeat(501),
+				'\ud800',
+				'https://x.example/a.png',
+			],
 		},
 	},
 	...choices.map(([field, node, parameters, good, bad]) => ({

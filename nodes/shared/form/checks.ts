@@ -164,8 +164,8 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 /** The id of a generation, at most 500 characters. It becomes part of a path, where `.` and `..` would change the address. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
-	// A lone surrogate cannot be part of a URL.
-	if (id.length <= 500 && !/^\.{1,2}$|\p{Cs}/u.test(id)) return id;
+	// Neither the URL of an output, nor a lone surrogate, which no URL can have.
+	if (id.length <= 500 && !/^\.{1,2}$|:\/\/|\p{Cs}/u.test(id)) return id;
 	const advice = 'Use the ID from the output of Image Generation or Video Generation.';
 	throw invalid(field, 'the ID of a generation', id, advice);
 }

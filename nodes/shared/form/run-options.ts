@@ -91,7 +91,7 @@ export function waitingRunOptions(timeout: number, creates = false): Field[] {
 /** Says what appears in n8n while a batch sleeps. */
 export const suspendNotice: Field = {
 	displayName:
-		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list, and end by themselves. To stop the batch, stop this execution. Sleep During Long Batches is read from the first item.',
+		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list under the name of this workflow, and end by themselves. To stop the batch, stop its oldest execution. Sleep During Long Batches is read from the first item.',
 	name: 'suspendNotice',
 	type: 'notice',
 	default: '',
@@ -171,7 +171,7 @@ export function creatingRunOptions(timeout: number): Field[] {
 			typeOptions: { minValue: 0 },
 			default: 100,
 			description:
-				'Maximum number of credits for each run of this step, give or take one generation; the remaining items are not sent and cost nothing',
+				'Maximum number of credits for each run of this step, give or take one generation, as no price is known before the first; the remaining items are not sent and cost nothing',
 		},
 		{
 			displayName: 'Stop Below Balance',

@@ -58,7 +58,7 @@ export function stepError(
 		isTool &&
 			error.charge === 'unknown' &&
 			'Do not call this tool again for it, but tell the user: another call may be charged again',
-		othersOf(step, others),
+		othersOf(step, others, itemIndex),
 		paid.some(({ id }) => id !== error.generation?.id) && chargedSoFar(paid),
 		recorded.length > 0 && HOW_TO_GO_ON[isTool ? 'tool' : hasOthers ? 'several' : 'one'],
 		open.length > 0 && `${itemsOf(step, open)} may have been charged`,
@@ -126,9 +126,9 @@ export function addItemIndex(
 	Object.defineProperty(context, 'itemIndex', property);
 }
 
-function othersOf(step: Step, others: ItemEnd[]): string {
+function othersOf(step: Step, others: ItemEnd[], failed: number): string {
 	const unsent = others.filter(wasNotSent).length;
-	const failures = others.filter(hasFailed);
+	const failures = others.filter((each) => each.itemIndex !== failed && hasFailed(each));
 	const items = failures.map(({ itemIndex }) => itemIndex);
 	const errors = errorsOf(failures);
 	const why = errors.length > 0 ? `: ${firstMessage(errors)}` : '';

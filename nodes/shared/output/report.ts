@@ -164,11 +164,18 @@ function progressOf(stats: PipelineStats): string[] {
 }
 
 /**
- * Shows a hint about keys whose rows could not be written (`unrecorded`), and about items that reused the generation of
- * their key although the request differs (`changed`).
+ * Shows a hint about keys whose rows could not be written (`unrecorded`), about items that reused the generation of their
+ * key although the request differs (`changed`), and about those that alone have no key (`unkeyed`).
  */
-export function recordHint(step: Step, unrecorded: string[], changed: number[]): void {
+export function recordHint(
+	step: Step,
+	unrecorded: string[],
+	changed: number[],
+	unkeyed: number[],
+): void {
 	const message = sentences(
+		unkeyed.length > 0 &&
+			`${itemsOf(step, unkeyed)} without an Idempotency Key: every run is charged again`,
 		changed.length > 0 &&
 			`${itemsOf(step, changed)} returned the existing output of the idempotency key, although the prompt or a setting is different. For a new output of an item, change its key, or add the option New Output If the Request Changes. Adding it creates every item once more, and from then on only what has changed`,
 		unrecorded.length > 0 &&

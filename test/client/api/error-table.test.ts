@@ -19,12 +19,12 @@ const ROWS: Row[] = [
 	[
 		'400 invalid_request invalid_request',
 		'Invalid request: Words of the service',
-		/required fields .* URLs .* open without a login/,
+		/required fields .* URLs .* open from the internet without a login/,
 	],
 	[
 		'400 invalid_parameter invalid_request',
 		'Invalid parameter: Words of the service',
-		/Change the parameter.* Video Generation a video model.* open without a login/,
+		/Change the parameter.* another model from the list.* open from the internet without a login/,
 	],
 	[
 		'401 authentication_error auth_error',

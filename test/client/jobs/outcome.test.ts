@@ -23,7 +23,7 @@ describe('a generation that failed', () => {
 			generation: failed.item,
 		});
 		expect(error.description).toMatch(
-			/Change the prompt or the model, .* URLs open without a login/,
+			/Change the prompt or the model, .* URLs open from the internet without a login/,
 		);
 	});
 });

@@ -170,6 +170,16 @@ describe('the error of a step that stops', () => {
 		);
 	});
 
+	it('names no other outputs of the same item', () => {
+		const outputs = [0, 0, 1].map(
+			(itemIndex) => ({ kind: 'error', error: failed, itemIndex }) as const,
+		);
+		const { step: two } = contextOf({ items: [{ json: {} }, { json: {} }] });
+		const { description } = errorOfEnds(two, failed, 0, outputs);
+		expect(description).toContain('Item 2 of 2 failed, too: ');
+		expect(description).not.toContain('Items 1');
+	});
+
 	it.each([
 		[1, null],
 		[2, 'Item 2 of 20 failed, too: The generation failed: Out of paint.'],
