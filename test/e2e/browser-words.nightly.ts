@@ -100,7 +100,9 @@ describe('an error', () => {
 			'Invalid parameter: No ‹b›paint‹/b› left & ‹width›x‹height›',
 		);
 		const description = await editor.part('node-error-description').innerText();
-		expect(description).toMatch(/Nothing was charged for it\. Change the parameter\./);
+		expect(description).toMatch(
+			/Nothing was charged for it\. Change the parameter, or choose another model/,
+		);
 		expect(description).toMatch(/1 item was not sent\. 2 generations have already been charged\b/);
 		// The second one may be known to be ready from the storage alone, before any check of its status.
 		expect(description).toMatch(/Charged: [\w-]+ \(completed\), [\w-]+ \(\w+\)\.$/);
