@@ -97,7 +97,7 @@ export class KeyRow {
 
 	/** Adds the generation of a row that an earlier run of the step could not write to the table. */
 	adopt(row: Row): void {
-		if ([this.row?.generation_id, ...this.failed.keys()].includes(row.generation_id)) return;
+		if (row.generation_id === this.row?.generation_id || this.failed.has(row.generation_id)) return;
 		this.unrecorded = row;
 		if (!this.row || !hasId(this.row)) this.row = row;
 	}

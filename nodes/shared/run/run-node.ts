@@ -99,10 +99,10 @@ export async function runToEnd(
 	const firstFailed = cause ?? ran.firstFailed ?? (isOver ? (failed[0] ?? null) : null);
 	const stats = before ? addStats(before, ran.stats) : ran.stats;
 	const unwritten = record?.unrecorded ?? memory?.unwritten ?? [];
-	const lost = unwritten.map(({ key }) => key);
+	const unrecorded = unwritten.map(({ key }) => key);
 	const isUnkeyed = ({ job }: Plan) => record !== null && keyOf(job) === null;
 	const unkeyed = planned.filter(isUnkeyed).map(({ job }) => job.itemIndex);
-	recordHint(step, lost, stats.changed, unkeyed);
+	recordHint(step, unrecorded, stats.changed, unkeyed);
 	const all = inOrder(failures, valid, outcomes);
 	const traced = all.filter(({ itemIndex }) => !reported?.has(itemIndex));
 	traceStep(step, { jobs: planned.map(({ job }) => job), outcomes: traced, stats });
