@@ -6,7 +6,7 @@ import type { Clock, ProbeUrl } from '../ports';
 export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
-const PROBES_PER_SECOND = { least: 25, most: 32, each: 1.5 };
+const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
 /** Before anything is known, a generation of age t has probably ended by the age of 2t + this. */
 const PRIOR_SCALE_MS = 1_000;
 /** Number of ended generations to remember. The last ones count: a model may become slower or faster. */
@@ -31,7 +31,7 @@ export class Prober {
 	private nextAt = 0;
 	/** The generations that wait for a turn, and what to call then. */
 	private readonly waiting = new Map<Probed, () => void>();
-	/** The ages at which generations have ended, in milliseconds. */
+	/** The ages at which generations were found ended, in milliseconds: at that age, a probe finds another one. */
 	private readonly ages: number[] = [];
 	private isServing = false;
 
@@ -45,8 +45,8 @@ export class Prober {
 	) {}
 
 	/** Learns from a generation that has just ended. */
-	ended({ since, seenAt }: Probed): void {
-		this.ages.push((seenAt + this.ports.clock.now()) / 2 - since);
+	ended({ since }: Probed): void {
+		this.ages.push(this.ports.clock.now() - since);
 		if (this.ages.length > MOST_REMEMBERED) this.ages.shift();
 	}
 

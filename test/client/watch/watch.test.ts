@@ -144,7 +144,7 @@ describe('no probe is sent', () => {
 
 it.each([
 	[10, 25],
-	[200, 32],
+	[200, 40],
 ])(
 	'a step of %d generations sends at most %d probes a second, and detects the ends no later than polling',
 	async (count, most) => {
