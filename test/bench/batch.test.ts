@@ -46,6 +46,11 @@ describe('with ten slots, a batch takes at most 1.25, 1.10, 1.05 or 1.03 times t
 	});
 });
 
+it('with fifty slots and few probes for each generation, a batch takes at most 1.13 times the ideal', async () => {
+	const { ratio } = await runBatch(batchOf(50, 2, 'each'));
+	expect(ratio).toBeLessThanOrEqual(1.13);
+});
+
 // The bounds are what batches took when no generation was expected to end at any time.
 describe('a wrong guess of when generations end costs nothing', () => {
 	it.each<[slots: number, spread: Spread, most: number]>([
