@@ -44,7 +44,7 @@ export class Prober {
 		private readonly intervalMs: number,
 	) {}
 
-	/** Learns from a generation that has just ended. */
+	/** Learns from a generation that was just found ended. */
 	ended({ since }: Probed): void {
 		this.ages.push(this.ports.clock.now() - since);
 		if (this.ages.length > MOST_REMEMBERED) this.ages.shift();
