@@ -153,8 +153,13 @@ export class Executions {
 	}
 }
 
-/** Returns the output items of a node's last run. */
+/**
+ * Returns the output items of a node's last run. Throws if n8n hides them, as it does for an execution that began while its
+ * database was overloaded: hidden items would look like lost ones.
+ */
 export function itemsOf({ data }: Execution, node: string, output = 0): INodeExecutionData[] {
+	if (data.redactionInfo?.isRedacted)
+		throw new Error('n8n has redacted the items of this execution');
 	return data.resultData.runData[node]?.at(-1)?.data?.main[output] ?? [];
 }
 
