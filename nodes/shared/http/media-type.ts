@@ -68,27 +68,15 @@ export function safeFileName(wanted: string, mimeType: string): string {
 		.replace(/^[.\s]+|[.\s]+$/g, '')
 		// Windows reserves these names, even with an extension.
 		.replace(/^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i, '$1_');
-	const extensions = extensionsOf(mimeType);
-	const own = extensionIn(cleaned, extensions);
-	const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length - 1)) || 'output';
-	const extension = extensions.includes(own) ? own : extensions[0];
-	return `${truncated(stem, MAX_NAME_BYTES - extension.length - 1)}.${extension}`;
-}
-
-function extensionsOf(mimeType: string): string[] {
 	const known = FILE_TYPES.find(([type]) => type === mimeType)?.[1];
-	return known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
-}
-
-/** Returns the extension of a name if it is a known file type. The end of "v1.5" is not. */
-function extensionIn(name: string, ofType: string[]): string {
-	const last = /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
-	const known = FILE_TYPES.flatMap(([, extensions]) => extensions);
-	return [...ofType, ...known].includes(last) ? last : '';
-}
-
-/** Truncates to a number of bytes in UTF-8, between characters. */
-function truncated(text: string, bytes: number): string {
-	const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
-	return text.slice(0, read);
+	const ofType = known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
+	const last = /\.([^.]+)$/.exec(cleaned)?.[1].toLowerCase() ?? '';
+	// The end of "v1.5" is not an extension.
+	const isKnown = [...ofType, ...FILE_TYPES.flatMap(([, all]) => all)].includes(last);
+	const stem = (isKnown ? cleaned.slice(0, -last.length - 1) : cleaned) || 'output';
+	const extension = ofType.includes(last) ? last : ofType[0];
+	// Cut between characters.
+	const room = new Uint8Array(MAX_NAME_BYTES - extension.length - 1);
+	const { read } = new TextEncoder().encodeInto(stem, room);
+	return `${stem.slice(0, read)}.${extension}`;
 }
