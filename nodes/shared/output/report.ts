@@ -50,7 +50,7 @@ export function summaryHint(step: Step, stats: PipelineStats, outcomes: ItemEnd[
 	const isFree = outcomes.every((each) => each.kind === 'error' && each.error.charge === 'none');
 	const missing = missingFrom(step, outcomes, isFree ? '' : ' at no charge');
 	const leftOut = leftOutOf(outcomes);
-	const other = [...leftOut, ...progressOf(stats), ...balanceOf(stats)];
+	const other = [...leftOut, ...progressOf(stats)];
 	if (missing.length + other.length === 0) return;
 	const there = outcomes.filter(isThere);
 	const what = `${amount(there.length)} of ${amount(outcomes.length)} ${there.every(isReady) ? 'ready' : 'returned'}`;
@@ -132,23 +132,14 @@ function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 	return [`${what} left out: only the first output of a generation is returned`];
 }
 
-/** The balance before and after the step. Other work on the account changes it too, so this is no price. */
-function balanceOf({ balance }: PipelineStats): string[] {
-	if (balance === null) return [];
-	const { before, after } = balance;
-	const used = before - after;
-	return [
-		...(used > 0 ? [`About ${counted(used, 'credit', 'credits')} spent`] : []),
-		`Balance: ${amount(before)} → ${amount(after)}, including other work on this account`,
-	];
-}
-
 /**
- * Reused and recreated generations, outputs of fallback models, resubmitted and retried requests, and time spent waiting
- * for slots.
+ * Reused and recreated generations, outputs of fallback models, resubmitted and retried requests, time spent waiting for
+ * slots, and the balance. Other work on the account changes the balance too, so it is no price.
  */
 function progressOf(stats: PipelineStats): string[] {
-	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal } = stats;
+	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal, balance } =
+		stats;
+	const spent = balance === null ? 0 : balance.before - balance.after;
 	const waitedSeconds = Math.round(slotWaitMs / 1000);
 	return [
 		reused > 0 && `${amount(reused)} reused, no charge`,
@@ -160,6 +151,9 @@ function progressOf(stats: PipelineStats): string[] {
 		retries > 0 && `${counted(retries, 'request was', 'requests were')} retried`,
 		waitedSeconds > 0 && `The step waited ${amount(waitedSeconds)} s for free slots`,
 		waitedSeconds > 0 && slotRefusal !== null && `The service says: ${slotRefusal}`,
+		spent > 0 && `About ${counted(spent, 'credit', 'credits')} spent`,
+		balance !== null &&
+			`Balance: ${amount(balance.before)} → ${amount(balance.after)}, including other work on this account`,
 	].filter((part) => part !== false);
 }
 
