@@ -3,7 +3,7 @@ import { GenerationError } from '../../client/api/errors';
 import { asRecord } from '../../client/api/generation';
 import { generationId, InvalidInputError } from '../shared/form/checks';
 import { entriesOf, readForm, valueAt, validValue, type Entry } from '../shared/form/form';
-import { downloadTarget, waitingOf, type Settings } from '../shared/form/parameters';
+import { deliveryOf, type Settings } from '../shared/form/parameters';
 import type { Plan } from '../shared/form/plan-items';
 import { WAIT_TIMEOUT, waitFields } from './fields';
 import type { Step } from '../shared/step';
@@ -25,11 +25,11 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 		id = idOf(step, itemIndex, item, hasFailed);
 		const values = readForm(step, itemIndex, entries);
 		const wait = values.mode !== 'check';
-		const waiting = waitingOf(step, values as Settings, WAIT_TIMEOUT);
+		const { waiting, download } = deliveryOf(step, values as Settings, WAIT_TIMEOUT);
 		return [
 			{
 				job: { kind: 'collect', itemIndex, id, wait, ...waiting },
-				download: downloadTarget(step, values as Settings),
+				download,
 				...(String(idIn(item)).trim() === id && { prompt: item.prompt }),
 			},
 		];

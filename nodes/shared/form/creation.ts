@@ -7,7 +7,7 @@ import { runsAsTool } from '../execution';
 import { withAdditionalFields } from './additional-fields';
 import { integer } from './checks';
 import { writtenAt, type Entry, type Values } from './form';
-import { downloadTarget, waitingOf, type Settings } from './parameters';
+import { deliveryOf, type Settings } from './parameters';
 import type { Plan } from './plan-items';
 import type { Inputs } from './reference-inputs';
 import { requireKeyScope } from './step-options';
@@ -57,6 +57,7 @@ export function creationPlans(
 	// An expression may have another value in every attempt of the step, so the unevaluated parameters identify an item.
 	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
 	const wait = settings.waitForCompletion ?? true;
+	const { waiting, download } = deliveryOf(step, settings, defaultTimeout);
 	const { json } = step.items[itemIndex];
 	const shared = {
 		itemIndex,
@@ -75,10 +76,10 @@ export function creationPlans(
 		onUncertainCharge: settings.onUncertainCharge ?? 'error',
 		retriesOnFailure: settings.retriesOnFailure ?? 0,
 		fallbackModels: (fallbackModels ?? []).filter((fallback) => fallback !== values.model),
-		...waitingOf(step, settings, defaultTimeout),
+		...waiting,
 	};
 	return Array.from({ length: numberOfOutputs ?? 1 }, (_, outputIndex) => {
-		const own = { ...bodyOf(sent, withSeed(values, outputIndex)), ...more?.body };
+		const own = { ...bodyOf(sent, values, outputIndex), ...more?.body };
 		const draft = { type, body: withAdditionalFields(own, added) };
 		return {
 			job: {
@@ -92,17 +93,20 @@ export function creationPlans(
 				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
 				...shared,
 			},
-			download: wait ? downloadTarget(step, settings) : null,
+			download: wait ? download : null,
+			prompt: values.prompt,
 		};
 	});
 }
 
 /** The values that are sent, by their names in the body. Empty ones are left out. */
-function bodyOf(sent: Entry[], values: Values): Values {
+function bodyOf(sent: Entry[], values: Values, outputIndex: number): Values {
 	const body: Values = {};
 	for (const { name, wire = '' } of sent) {
-		const value = values[name];
+		let value = values[name];
 		if (isEmpty(value)) continue;
+		// The same seed would create the same image again, so it counts up with each output (spec 4.1, 4.2).
+		if (name === 'seed') value = integer('Seed', Number(value) + outputIndex);
 		const [outer, inner] = wire.split('.');
 		body[outer] = inner ? { ...(body[outer] as object | undefined), [inner]: value } : value;
 	}
@@ -111,14 +115,6 @@ function bodyOf(sent: Entry[], values: Values): Values {
 
 function isEmpty(value: unknown): boolean {
 	return (value ?? null) === null || (Array.isArray(value) && value.length === 0);
-}
-
-/** A given seed counts up with each output: the same seed would create the same image again (spec 4.1, 4.2). */
-function withSeed(values: Values, outputIndex: number): Values {
-	const { seed } = values;
-	return typeof seed === 'number'
-		? { ...values, seed: integer('Seed', seed + outputIndex) }
-		: values;
 }
 
 /**

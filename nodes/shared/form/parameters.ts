@@ -30,26 +30,27 @@ export interface Settings extends Values {
 const TOOL_TIMEOUT = 45;
 
 /**
- * How to wait for one generation. A tool answers within a minute, unless the user has set a longer timeout.
- * `defaultTimeout`: in seconds.
+ * How to wait for one generation, and where its download goes (`null`: the output is not downloaded). A tool answers within
+ * a minute, unless the user has set a longer timeout, and returns JSON only. `defaultTimeout`: in seconds.
  */
-export function waitingOf(
+export function deliveryOf(
 	step: Step,
-	{ timeout, onTimeout, readiness }: Settings,
+	settings: Settings,
 	defaultTimeout: number,
-): Pick<Job, 'readiness' | 'timeoutMs' | 'onTimeout' | 'countsFromStart'> {
+): {
+	waiting: Pick<Job, 'readiness' | 'timeoutMs' | 'onTimeout' | 'countsFromStart'>;
+	download: Plan['download'];
+} {
+	const { timeout, onTimeout, readiness, downloadOutput, binaryPropertyName, fileName } = settings;
 	const isTool = runsAsTool(step);
+	const isLeftOut = downloadOutput === false || isTool;
 	return {
-		readiness: readiness ?? 'auto',
-		timeoutMs: 1000 * (timeout ?? (isTool ? TOOL_TIMEOUT : defaultTimeout)),
-		onTimeout: onTimeout ?? (isTool ? 'continue' : 'error'),
-		...(isTool && { countsFromStart: true }),
+		waiting: {
+			readiness: readiness ?? 'auto',
+			timeoutMs: 1000 * (timeout ?? (isTool ? TOOL_TIMEOUT : defaultTimeout)),
+			onTimeout: onTimeout ?? (isTool ? 'continue' : 'error'),
+			...(isTool && { countsFromStart: true }),
+		},
+		download: isLeftOut ? null : { propertyName: binaryPropertyName ?? OUTPUT_FIELD, fileName },
 	};
-}
-
-/** The destination of the download; `null` if the output is not downloaded. A tool returns JSON only. */
-export function downloadTarget(step: Step, settings: Settings): Plan['download'] {
-	if (settings.downloadOutput === false || runsAsTool(step)) return null;
-	const { binaryPropertyName, fileName } = settings;
-	return { propertyName: binaryPropertyName ?? OUTPUT_FIELD, fileName };
 }

@@ -8,7 +8,7 @@ export interface Plan {
 	job: Job;
 	/** Where the file goes; `null`: return JSON only. A `fileName` of `null` is made from the prompt and the id. */
 	download: { propertyName: string; fileName: string | null } | null;
-	/** Names the file of a job that only collects: the prompt of its item. */
+	/** Names the file: the prompt of the request or, if the job creates nothing, a field of the input item. */
 	prompt?: unknown;
 }
 

@@ -23,17 +23,11 @@ export async function fetchOutput(
 		patienceMs: job.timeoutMs,
 		fileName:
 			target.fileName === null
-				? defaultFileName(promptOf(plan), generation.item)
+				? defaultFileName(plan.prompt, generation.item)
 				: outputFileName(target.fileName, outputIndex ?? 0),
 	});
 	return {
 		generation: fetched.generation,
 		output: { propertyName: target.propertyName, binary: fetched.binary },
 	};
-}
-
-/** The prompt that names the file: that of the request or, if the job creates nothing, a field of the input item. */
-function promptOf({ job, prompt }: Plan): string | null {
-	if (job.kind === 'create') ({ prompt } = job.draft.body as { prompt?: unknown });
-	return typeof prompt === 'string' ? prompt : null;
 }

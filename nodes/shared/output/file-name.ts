@@ -9,26 +9,15 @@ const ID_LENGTH = 8;
 
 /**
  * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the model,
- * and the beginning of the id. `prompt`: `null` if it is not known.
+ * and the beginning of the id. `prompt`: no text if it is not known.
  */
 export function defaultFileName(
-	prompt: string | null,
+	prompt: unknown,
 	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
 ): string {
-	const words = slugOf(prompt ?? '') || (model ?? '');
-	return [words, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
-}
-
-/** Returns the file name that a user chose, with a number from the second output of an item on. */
-export function outputFileName(chosen: string, outputIndex: number): string {
-	if (outputIndex === 0) return chosen;
-	// The end of "v1.5" is not an extension.
-	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, `-${outputIndex + 1}$1`);
-}
-
-function slugOf(prompt: string): string {
+	const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
 	// A mark belongs to the letter before it. After an emoji, it is invisible.
-	const words = prompt.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
+	const words = text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';
 	for (const word of words.slice(0, MOST_WORDS)) {
 		const longer = name === '' ? word : `${name}-${word}`;
@@ -36,5 +25,13 @@ function slugOf(prompt: string): string {
 		name = longer;
 	}
 	// A first word that is too long, as in languages without spaces, is cut between two characters.
-	return name === '' ? [...(words[0] ?? '')].slice(0, LONGEST_WORDS).join('') : name;
+	name ||= [...(words[0] ?? '')].slice(0, LONGEST_WORDS).join('');
+	return [name || model, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
+}
+
+/** Returns the file name that a user chose, with a number from the second output of an item on. */
+export function outputFileName(chosen: string, outputIndex: number): string {
+	if (outputIndex === 0) return chosen;
+	// The end of "v1.5" is not an extension.
+	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, `-${outputIndex + 1}$1`);
 }
