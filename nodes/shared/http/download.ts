@@ -10,7 +10,7 @@ import { CancelledError, type GenerationError } from '../../../client/api/errors
 import { isCompleted, takeInlineFile, type Generation } from '../../../client/api/generation';
 import { amount, inSeconds } from '../../../client/text';
 import { NOT_YET } from '../../../client/watch/prober';
-import { leadingText, mediaType, safeFileName, SNIFF_BYTES } from './media-type';
+import { contentOf, safeFileName, SNIFF_BYTES } from './media-type';
 import { countArrived, keepsArriving, peek, type ByteStream } from './byte-stream';
 import { requestClock, wallClock } from './clock';
 import {
@@ -185,9 +185,9 @@ async function store(
 	if (head.length === 0) throw badOutput('The storage returned an empty file', status);
 	// A cache may have stored the response to a request for the first byte.
 	if (head.length === 1) throw badOutput('The storage returned only one byte', status);
-	const text = leadingText(head);
-	if (text !== null) throw textInstead(text, status);
-	const mimeType = mediaType(stated, head);
+	const content = contentOf(stated, head);
+	if ('text' in content) throw textInstead(content.text, status);
+	const { mimeType } = content;
 	try {
 		return await n8n.helpers.prepareBinaryData(whole, safeFileName(name, mimeType), mimeType);
 	} catch (error) {

@@ -30,33 +30,25 @@ const MIME_TYPE = /^(?!text\/|application\/(json|xml)$)[\w+-]+\/[\w+-][\w.+-]{0,
 /** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
 const MAX_NAME_BYTES = 200;
 
-/** The MIME type of a file, from its first bytes (`SNIFF_BYTES`) or else from its Content-Type. */
-export function mediaType(stated: string | undefined, head: Uint8Array): string {
-	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
+/**
+ * What a file is, from its first bytes (`SNIFF_BYTES`) or else from its Content-Type. `text`: the start of a text file, such
+ * as a page or an error message of a storage. Anything that may be an image or video, such as SVG, has a MIME type.
+ */
+export function contentOf(
+	stated: string | undefined,
+	head: Uint8Array,
+): { mimeType: string } | { text: string } {
+	const text = new TextDecoder().decode(head.subarray(0, SNIFF_BYTES));
+	// Every other image and video has control characters among its first bytes.
+	const isText = ![...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each));
+	const isSvg = isText && /<svg[\s>/]|<!doctype svg/i.test(text) && !/<html/i.test(text);
+	if (isText && !isSvg) return { text };
 	const start = String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES));
 	const known = FILE_TYPES.find(([, , bytes, offset = 0]) => bytes?.test(start.slice(offset)));
-	if (known) return known[0];
-	if (isSvg(textIn(head))) return 'image/svg+xml';
-	return MIME_TYPE.test(plain) ? plain : 'application/octet-stream';
-}
-
-/**
- * Returns the start of a text file, such as a page or an error message of a storage. Returns `null` for anything that
- * may be an image or video: binary files and SVG.
- */
-export function leadingText(head: Uint8Array): string | null {
-	const text = textIn(head);
-	return isSvg(text) ? null : text;
-}
-
-/** `null` for a binary file: every image and video has control characters among its first bytes. */
-function textIn(head: Uint8Array): string | null {
-	const text = new TextDecoder().decode(head.subarray(0, SNIFF_BYTES));
-	return [...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each)) ? null : text;
-}
-
-function isSvg(text: string | null): boolean {
-	return text !== null && /<svg[\s>/]|<!doctype svg/i.test(text) && !/<html/i.test(text);
+	if (known) return { mimeType: known[0] };
+	if (isSvg) return { mimeType: 'image/svg+xml' };
+	const plain = stated?.split(';')[0].trim().toLowerCase() ?? '';
+	return { mimeType: MIME_TYPE.test(plain) ? plain : 'application/octet-stream' };
 }
 
 /** A file name that every storage accepts, with the extension of its type. */
