@@ -1,7 +1,7 @@
 import type { CreateRequest } from '../client/api/client';
 import { ServiceClient as Client } from '../client/api/client';
 import { Journal } from '../client/orders/journal';
-import { runPipeline, type PipelineResult } from '../client/step/pipeline';
+import { Pipeline, type PipelineResult } from '../client/step/pipeline';
 import type { ProbeUrl, SendRequest } from '../client/ports';
 import type { Readiness } from '../client/jobs/job';
 import type { SlotPool } from '../client/orders/slot-pool';
@@ -45,7 +45,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 		onTimeout: 'error' as const,
 		onUncertainCharge: 'error' as const,
 	}));
-	return await runPipeline<null>(
+	return await new Pipeline<null>(
 		jobs,
 		{
 			service: client,
@@ -58,7 +58,7 @@ export async function runSimulatedStep(step: SimulatedStep): Promise<PipelineRes
 			finish: async (_, generation) => ({ generation, output: null }),
 		},
 		{ maxConcurrent: step.maxConcurrent, stopOnError: false, pollIntervalMs: 3000 },
-	);
+	).run();
 }
 
 function sendTo({ service, key }: SimulatedStep): SendRequest {

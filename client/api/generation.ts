@@ -156,21 +156,15 @@ const LIFETIME_SECONDS = 3600;
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
- * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown. Object stores state this in the URL.
- * Otherwise the hour counts from the creation (Unix seconds), a safe lower bound: no URL is issued earlier.
+ * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown. Object stores state this in the URL, by the
+ * date and lifetime of the signature (S3) or a plain expiry. Otherwise the hour counts from the creation (Unix seconds), a
+ * safe lower bound: no URL is issued earlier.
  */
 export function presignedUrlExpiry(
 	url: string,
 	created: number | null,
 	now: number,
 ): string | null {
-	const ends = [statedExpiry(url), ((created ?? NaN) + LIFETIME_SECONDS) * 1000];
-	const end = ends.find((at) => at > now && at < LATEST_EXPIRY);
-	return end === undefined ? null : new Date(end).toISOString();
-}
-
-/** Milliseconds since the Unix epoch, from the date and lifetime of the signature (S3) or a plain expiry. */
-function statedExpiry(url: string): number {
 	const parameters = URL.canParse(url) ? [...new URL(url).searchParams] : [];
 	const query = new Map(parameters.map(([name, value]) => [name.toLowerCase(), value]));
 	// The date has the basic format, such as 20261120T143000Z.
@@ -178,6 +172,9 @@ function statedExpiry(url: string): number {
 		/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
 		'$1-$2-$3T$4:$5:$6Z',
 	);
-	const end = Date.parse(date) + Number(query.get('x-amz-expires') ?? NaN) * 1000;
-	return Number.isFinite(end) ? end : Number(query.get('expires') || NaN) * 1000;
+	const signedUntil = Date.parse(date) / 1000 + Number(query.get('x-amz-expires') ?? NaN);
+	const stated = Number.isFinite(signedUntil) ? signedUntil : Number(query.get('expires') || NaN);
+	const ends = [stated * 1000, ((created ?? NaN) + LIFETIME_SECONDS) * 1000];
+	const end = ends.find((at) => at > now && at < LATEST_EXPIRY);
+	return end === undefined ? null : new Date(end).toISOString();
 }

@@ -66,11 +66,6 @@ export class Journal {
 		return { failed: ownFailures, live: row && hasId(row) && keyRow?.isOwn(row) ? row : null };
 	}
 
-	/** Returns the order of a job. */
-	order(job: CreateJob): Order {
-		return orderOf(job, this.runIndex);
-	}
-
 	/**
 	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
 	 *
@@ -82,29 +77,29 @@ export class Journal {
 		signal: AbortSignal,
 		wait: (reads: number) => Promise<void>,
 	): Promise<Entry> {
-		const stored = this.stored(order);
 		const keyRow = this.rowOf(order.key);
-		if (!keyRow) return stored;
+		if (!keyRow) return this.known(order);
+		const { id, status = '' } = this.find(order) ?? {};
 		const row = await keyRow.find(order.job, signal, wait);
-		if (stored.state === 'made' && row === null && !keyRow.failed.has(stored.id)) {
+		if (id !== undefined && row === null && !keyRow.failed.has(id)) {
 			// The generation was paid for before the item had this key.
-			if (await keyRow.claim(order.fields)) keyRow.made(stored);
+			if (await keyRow.claim(order.fields)) keyRow.made({ id, status });
 		}
 		return this.known(order);
 	}
 
 	/** Returns the known state of an order without reading the table. */
 	known(order: Order): Entry {
-		const stored = this.stored(order);
+		const { id, status = '', sent } = this.find(order) ?? {};
+		if (id !== undefined) return { state: 'made', id, status };
 		const keyRow = this.rowOf(order.key);
 		const row = keyRow?.row;
-		if (!row || stored.state === 'made') return stored;
-		if (hasId(row)) {
+		if (row && hasId(row)) {
 			const changed = row.request !== '' && row.request !== order.digests.request;
 			return { state: 'made', id: row.generation_id, status: row.status, changed };
 		}
-		if (stored.state === 'none' && keyRow.isElsewhere) return stored;
-		return { state: 'sent', count: stored.state === 'sent' ? stored.count : 1, row };
+		if (sent !== undefined) return { state: 'sent', count: sent, ...(row && { row }) };
+		return row && !keyRow.isElsewhere ? { state: 'sent', count: 1, row } : { state: 'none' };
 	}
 
 	/**
@@ -115,23 +110,11 @@ export class Journal {
 	 */
 	async claim(order: Order): Promise<Claim | null> {
 		const keyRow = this.rowOf(order.key);
-		if (!keyRow) return this.claimed(order, this.headerWithoutKey(order));
-		const held = await keyRow.claim(order.fields);
-		// An order that is stored counts only the requests of this execution.
-		return held && this.claimed(order, held.header, held.wasUnresolved ? 1 : 0);
-	}
-
-	private headerWithoutKey({ job, fields }: Order): string {
-		const failed = this.orders(job).flatMap((one) => (isLive(one) ? [] : [one.id]));
-		const owner = [this.execution, this.runIndex, outputName(job)];
-		return headerOf(owner, new Set(failed).size, fields);
-	}
-
-	/** @param sentElsewhere number of unresolved requests of other executions, for an order that is not stored yet */
-	private claimed(order: Order, header: string, sentElsewhere = 0): Claim {
-		const keyRow = this.rowOf(order.key);
+		const held = keyRow && (await keyRow.claim(order.fields));
+		if (keyRow && !held) return null;
 		const stored = this.find(order) ?? this.add(order);
-		const before = stored.sent ?? sentElsewhere;
+		// An order that is stored counts only the requests of this execution.
+		const before = stored.sent ?? (held?.wasUnresolved ? 1 : 0);
 		stored.sent = before + 1;
 		inFlight.add(stored);
 		const end = (sent: number) => {
@@ -143,7 +126,7 @@ export class Journal {
 		};
 		return {
 			// An order that may already be charged keeps its header.
-			header: (stored.header ??= header),
+			header: (stored.header ??= held?.header ?? this.headerWithoutKey(order)),
 			made: (generation) => {
 				inFlight.delete(stored);
 				keyRow?.made(generation.item);
@@ -152,6 +135,12 @@ export class Journal {
 			free: () => end(before),
 			lost: () => end(before + 1),
 		};
+	}
+
+	private headerWithoutKey({ job, fields }: Order): string {
+		const failed = this.orders(job).flatMap((one) => (isLive(one) ? [] : [one.id]));
+		const owner = [this.execution, this.runIndex, outputName(job)];
+		return headerOf(owner, new Set(failed).size, fields);
 	}
 
 	/** Stores a generation, and its status when that changes. */
@@ -167,7 +156,7 @@ export class Journal {
 
 	/** Returns the generation that a job has paid for. */
 	paidFor(job: CreateJob): KnownGeneration | null {
-		const entry = this.known(this.order(job));
+		const entry = this.known(orderOf(job, this.runIndex));
 		return entry.state === 'made' ? { id: entry.id, status: entry.status || 'pending' } : null;
 	}
 
@@ -203,13 +192,6 @@ export class Journal {
 	explain(order: Order, error: unknown): unknown {
 		const row = this.rowOf(order.key)?.row;
 		return row ? explainedByRow(error, row) : error;
-	}
-
-	/** What is stored with the execution. */
-	private stored(order: Order): Entry {
-		const { id, status, sent } = this.find(order) ?? {};
-		if (id !== undefined) return { state: 'made', id, status: status ?? '' };
-		return sent === undefined ? { state: 'none' } : { state: 'sent', count: sent };
 	}
 
 	private orders(output: OutputRef): StoredOrder[] {

@@ -1,5 +1,6 @@
 import { toResult, withLock } from '../async';
 import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/job';
+import type { Memory } from '../jobs/memory';
 import type { StepPorts } from '../jobs/step-ports';
 import {
 	errorOfEnd,
@@ -9,7 +10,8 @@ import {
 	type Outcome,
 } from '../jobs/outcome';
 import type { Journal } from '../orders/journal';
-import type { Order } from '../orders/order';
+import { orderOf, type Order } from '../orders/order';
+import type { SlotPool } from '../orders/slot-pool';
 import { requestFields } from '../orders/table';
 import type { Submission } from '../orders/submission';
 import { uncertainCharge } from '../orders/order-errors';
@@ -30,7 +32,11 @@ const AFTER_SLEEP_MS = 100_000;
 export interface SharedByJobs extends StepPorts {
 	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
+	/** Since when the step waits for the generations that have not ended, by their ids. */
+	waits: Memory['waits'];
 	journal: Journal;
+	/** The slots of the account, which other steps share. */
+	slots: SlotPool;
 	submission: Submission;
 	watcher: Watcher;
 }
@@ -118,13 +124,24 @@ export class JobRun {
 		if (this.watch?.generation) this.shared.lateSeenAt = clock.now();
 	}
 
-	/** Waits as long as the job does, and stores the last known state. Throws as `Watch.until`. */
+	/** Waits as long as the job does, stores the last known state, and frees the slot of an end. Throws as `Watch.until`. */
 	async wait(): Promise<void> {
+		const { clock, memory, rest, slots, waits } = this.shared;
+		const watch = this.watch as Watch;
+		const { id, since } = watch;
+		if (rest) rest.running++;
 		try {
-			await this.watch?.until(this.job.wait ? 'final' : 'fetched', this.deadline);
+			await watch.until(this.job.wait ? 'final' : 'fetched', this.deadline);
 		} finally {
 			this.commit();
+			if (rest) rest.running--;
+			if (watch.generation && !watch.isOver) waits[id] = since;
+			else delete waits[id];
 		}
+		if (!watch.isOver) return;
+		if (watch.wasRunning) slots.release();
+		const seenAt = watch.wasRunning ? watch.seenAt : memory?.waits[id] && memory.restedAt;
+		if (seenAt && this.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
 
 	/** Prepares another try if the generation failed, or its model created nothing. Returns false if the error is final. */
@@ -254,7 +271,7 @@ export class JobRun {
 	}
 
 	private orderOf(job: CreateJob): Order {
-		return (this.order ??= this.shared.journal.order(job));
+		return (this.order ??= orderOf(job, this.shared.journal.runIndex));
 	}
 
 	private commit(): void {

@@ -10,7 +10,6 @@ import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-gua
 import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
 import { Submission } from '../orders/submission';
-import type { Watch } from '../watch/watch';
 import { Watcher } from '../watch/watcher';
 import { CancelledError } from '../api/errors';
 import type { Generation } from '../api/generation';
@@ -72,16 +71,8 @@ export interface PipelineResult<T> {
 	wakeAt: number | null;
 }
 
-/** Runs all jobs of a step. An error of a job is in its outcome, and is never thrown. */
-export async function runPipeline<T>(
-	jobs: Job[],
-	ports: PipelinePorts<T>,
-	settings: PipelineSettings,
-): Promise<PipelineResult<T>> {
-	return await new Pipeline(jobs, ports, settings).run();
-}
-
-class Pipeline<T> {
+/** All jobs of a step. An error of a job is in its outcome, and is never thrown. */
+export class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
 	private readonly guard: SpendGuard;
@@ -89,8 +80,6 @@ class Pipeline<T> {
 	private readonly rest?: Rest;
 	private readonly waiting: JobRun[];
 	private active = 0;
-	/** Since when the step waits for the generations that have not ended, by their ids. */
-	private readonly waits: Memory['waits'];
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
 	private firstFailed: Job | null = null;
@@ -109,11 +98,11 @@ class Pipeline<T> {
 		// After a sleep, the account may be full.
 		if (memory && memory.restedAt > 0) slots.isLimited = true;
 		if (this.guard.spent.requests + (memory?.restedAt ?? 0) > 0) ports.service.confirmBaseUrl();
-		this.waits = { ...memory?.waits };
 		const shared = { ...ports, startedAt, halt, rest: this.rest };
 		this.shared = {
 			...shared,
 			lateSeenAt: now,
+			waits: { ...memory?.waits },
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
@@ -173,7 +162,7 @@ class Pipeline<T> {
 			...memory,
 			...(rest && { durations: rest.lastDurations, downSince: rest.downSince }),
 			ends,
-			waits: this.waits,
+			waits: this.shared.waits,
 			restedAt: clock.now(),
 			heldUntil: Math.max(submission.hold.until, watcher.hold.until),
 			spent: guard.spent,
@@ -202,7 +191,7 @@ class Pipeline<T> {
 	private async endsJob(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
-			await this.watch(run);
+			await run.wait();
 			const generation = run.result();
 			if (run.fallback !== null) this.shared.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
@@ -211,26 +200,6 @@ class Pipeline<T> {
 			this.settle(run.job, run.outcomeOf(error));
 		}
 		return true;
-	}
-
-	/** Waits for the generation of a job, and frees its slot when it ends. */
-	private async watch(run: JobRun): Promise<void> {
-		const { clock, memory, slots } = this.ports;
-		const { rest } = this;
-		const watch = run.watch as Watch;
-		const { id, since } = watch;
-		if (rest) rest.running++;
-		try {
-			await run.wait();
-		} finally {
-			if (rest) rest.running--;
-			if (watch.generation && !watch.isOver) this.waits[id] = since;
-			else delete this.waits[id];
-		}
-		if (!watch.isOver) return;
-		if (watch.wasRunning) slots.release();
-		const seenAt = watch.wasRunning ? watch.seenAt : memory?.waits[id] && memory.restedAt;
-		if (seenAt && run.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
 
 	private async finish(run: JobRun, generation: Generation): Promise<void> {

@@ -50,33 +50,45 @@ export class Prober {
 		if (this.ages.length > MOST_REMEMBERED) this.ages.shift();
 	}
 
-	/** The probability that a generation has ended since it was last found running. */
-	private chance({ since, seenAt }: Probed, now: number): number {
-		const [from, to] = [seenAt - since, now - since];
-		const later = this.ages.filter((age) => age > from);
-		const prior = (to - from) / (to + PRIOR_SCALE_MS);
-		return (prior + later.filter((age) => age <= to).length) / (1 + later.length);
-	}
-
-	/** Waits until a probe may be sent. Returns false if the time `until` comes first. Throws CancelledError once the step ends. */
-	async turn(probed: Probed, until: number): Promise<boolean> {
-		const { clock, halt } = this.ports;
-		const ended = new AbortController();
-		const end = () => ended.abort('settled');
-		this.waiting.set(probed, end);
+	/**
+	 * Requests the first byte of an output (spec 4.3), once it is its turn. Only that byte proves that the file exists, and
+	 * only `NOT_YET` and 403 that it does not exist yet. After any other response, such as a page, or none in time, this
+	 * proves nothing.
+	 *
+	 * @param until the latest time for its turn, and `deadline` for its response
+	 * @returns what was found, and when the request was sent; `null` if it was not its turn in time
+	 * @throws CancelledError once the step ends
+	 */
+	async probe(
+		probed: Probed,
+		url: string,
+		until: number,
+		deadline: number,
+	): Promise<{ found: 'ready' | 'missing' | 'unusable'; at: number } | null> {
+		const { clock, probe, halt } = this.ports;
+		const turn = new AbortController();
+		const begin = () => turn.abort('settled');
+		this.waiting.set(probed, begin);
 		void this.serve();
-		const forget = onAbort(halt, end);
-		await clock.sleep(Math.max(0, until - clock.now()), ended.signal);
+		const forget = onAbort(halt, begin);
+		await clock.sleep(Math.max(0, until - clock.now()), turn.signal);
 		forget();
 		const isLate = this.waiting.delete(probed);
 		if (halt.aborted) throw new CancelledError();
-		return !isLate;
+		if (isLate) return null;
+		const at = clock.now();
+		const ms = Math.min(this.intervalMs, deadline - at);
+		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
+		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
+		if (status === 403 || NOT_YET.has(status)) return { found: 'missing', at };
+		return { found: (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable', at };
 	}
 
 	private async serve(): Promise<void> {
 		if (this.isServing) return;
 		this.isServing = true;
 		const { clock, halt } = this.ports;
+		const { least, most, each } = PROBES_PER_SECOND;
 		while (this.waiting.size > 0 && !halt.aborted) {
 			const now = clock.now();
 			if (now < this.nextAt) {
@@ -86,37 +98,22 @@ export class Prober {
 			const next = this.likeliest(now);
 			const start = this.waiting.get(next);
 			this.waiting.delete(next);
-			this.nextAt = now + this.gapMs;
+			this.nextAt = now + 1000 / Math.min(most, Math.max(least, each * this.running));
 			start?.();
 		}
 		this.isServing = false;
 	}
 
-	private get gapMs(): number {
-		const { least, most, each } = PROBES_PER_SECOND;
-		return 1000 / Math.min(most, Math.max(least, each * this.running));
-	}
-
+	/** The waiting generation that has most probably ended since it was last found running. */
 	private likeliest(now: number): Probed {
 		let [best, most] = [null as Probed | null, -1];
 		for (const probed of this.waiting.keys()) {
-			const chance = this.chance(probed, now);
+			const [from, to] = [probed.seenAt - probed.since, now - probed.since];
+			const later = this.ages.filter((age) => age > from);
+			const prior = (to - from) / (to + PRIOR_SCALE_MS);
+			const chance = (prior + later.filter((age) => age <= to).length) / (1 + later.length);
 			if (chance > most) [best, most] = [probed, chance];
 		}
 		return best as Probed;
-	}
-
-	/**
-	 * Requests the first byte of an output (spec 4.3). Only that byte proves that the file exists, and only `NOT_YET` and
-	 * 403 that it does not exist yet. After any other response, such as a page, or none in time, this proves nothing.
-	 */
-	async send(url: string, deadline: number): Promise<'ready' | 'missing' | 'unusable'> {
-		const { clock, probe, halt } = this.ports;
-		if (halt.aborted) return 'unusable';
-		const ms = Math.min(this.intervalMs, deadline - clock.now());
-		const probing = withTimeout(clock, ms, halt, async (signal) => await probe(url, signal));
-		const { status = null, oneByte } = (await probing.catch(() => null)) ?? {};
-		if (status === 403 || NOT_YET.has(status)) return 'missing';
-		return (status === 200 || status === 206) && oneByte ? 'ready' : 'unusable';
 	}
 }

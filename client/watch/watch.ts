@@ -95,7 +95,7 @@ export class Watch implements Probed {
 		const { clock, halt } = this.watcher.ports;
 		while (!isDone()) {
 			const distantAt = this.distantCheck();
-			const statusAt = this.afterHold(this.statusDueAt(deadline, distantAt));
+			const statusAt = this.statusDueAt(deadline, distantAt);
 			const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
 			const at = Math.min(statusAt, probeAt, deadline);
 			// The time for which a run stays awake may end meanwhile.
@@ -168,8 +168,8 @@ export class Watch implements Probed {
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (!wasProbed || !isCompleted(generation) || generation.item.url === null) return;
 		const until = Math.min(deadline, ports.clock.now() + LONGEST_TURN_MS);
-		if (!(await prober.turn(this, until))) return;
-		if ((await prober.send(this.url, deadline)) === 'missing') prober.usable = false;
+		const probed = await prober.probe(this, this.url, until, deadline);
+		if (probed?.found === 'missing') prober.usable = false;
 	}
 
 	/** @param statusAt when the next status check is due, which does not wait for a probe */
@@ -177,19 +177,18 @@ export class Watch implements Probed {
 		const { ports, prober } = this.watcher;
 		const { clock } = ports;
 		const until = Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS);
-		this.isCrowded = !(await prober.turn(this, until));
-		if (this.isCrowded) {
+		const probed = await prober.probe(this, this.url, until, deadline);
+		this.isCrowded = probed === null;
+		if (probed === null) {
 			this.probeAt = clock.now();
 			return;
 		}
-		const sentAt = clock.now();
-		const result = await prober.send(this.url, deadline);
-		if (result === 'missing') {
-			this.seenAt = sentAt;
+		if (probed.found === 'missing') {
+			this.seenAt = probed.at;
 			return this.planProbe();
 		}
 		this.probeAt = Infinity;
-		if (result === 'unusable') return;
+		if (probed.found === 'unusable') return;
 		if (this.readiness !== 'outputUrl') this.confirmAt = ports.clock.now();
 		else if (this.generation) {
 			// The existing file alone counts as completed (spec 4.3).
@@ -215,17 +214,15 @@ export class Watch implements Probed {
 
 	private statusDueAt(deadline: number, distantAt: number | null): number {
 		const { since, earliestAt, confirmAt } = this;
-		if (this.lastError !== null || this.generation === null) return earliestAt;
-		const due = distantAt ?? this.scheduledAt + this.scheduledPause();
-		const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
-		return Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
-	}
-
-	/** Delays a check until the time that the service has asked for. Jitter spreads the checks of a step. */
-	private afterHold(at: number): number {
 		const { hold, ports } = this.watcher;
-		const { leftMs, until } = hold;
-		const held = leftMs > 0 ? until + ports.random() * 1000 : 0;
+		let at = earliestAt;
+		if (this.lastError === null && this.generation !== null) {
+			const due = distantAt ?? this.scheduledAt + this.scheduledPause();
+			const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
+			at = Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
+		}
+		// Not before the time that the service has asked for. Jitter spreads the checks of a step.
+		const held = hold.leftMs > 0 ? hold.until + ports.random() * 1000 : 0;
 		return Math.max(at, held, this.checksFrom);
 	}
 

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { orderOf } from '../../client/orders/order';
 import { journalOf } from '../../nodes/shared/execution';
 import { contextOf } from '../support/context';
 import { creating } from '../support/step';
@@ -7,7 +8,7 @@ import { creating } from '../support/step';
 /** The order of an item, in a journal that is kept with the execution. */
 function orderIn(given: Parameters<typeof contextOf>[0]) {
 	const journal = journalOf(contextOf(given).step);
-	const order = journal.order(creating('A cat'));
+	const order = orderOf(creating('A cat'), journal.runIndex);
 	return {
 		state: () => journal.known(order).state,
 		claim: async () => (await journal.claim(order))?.header,

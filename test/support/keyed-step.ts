@@ -5,7 +5,7 @@ import { Journal, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable } from '../../client/orders/table';
 import { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../client/step/pipeline';
+import { Pipeline, type PipelineResult } from '../../client/step/pipeline';
 import { ServiceClient } from '../../client/api/client';
 import { prompt, type MemoryTable, type TableFate } from './memory-table';
 import { creating, type CreateChanges, type Step } from './step';
@@ -57,7 +57,7 @@ export async function beginKeyed(
 	});
 	try {
 		await journal.begin(jobs.flatMap(({ idempotencyKey: key }) => key ?? []));
-		return await runPipeline(
+		return await new Pipeline(
 			jobs,
 			{
 				...ports,
@@ -69,7 +69,7 @@ export async function beginKeyed(
 				finish: async (...args) => await step.finish(...args),
 			},
 			step.settings,
-		);
+		).run();
 	} finally {
 		await journal.close();
 	}

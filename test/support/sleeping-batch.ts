@@ -4,7 +4,7 @@ import { newMemory, type Memory } from '../../client/jobs/memory';
 import { Journal } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import { TableJournal } from '../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../client/step/pipeline';
+import { Pipeline, type PipelineResult } from '../../client/step/pipeline';
 import { prompt, type MemoryTable } from './memory-table';
 import type { Step } from './step';
 
@@ -95,7 +95,7 @@ class SleepingBatch {
 			open.flatMap(({ idempotencyKey: key }) => key ?? []),
 			memory,
 		);
-		const ran = await runPipeline(
+		const ran = await new Pipeline(
 			open.map((job) => ({ ...job })),
 			{
 				...ports,
@@ -109,7 +109,7 @@ class SleepingBatch {
 				finish: async (_, generation) => ({ generation, output: null }),
 			},
 			{ ...step.settings, spentBefore: memory.spent },
-		);
+		).run();
 		await journal.close();
 		const { unrecorded: unwritten, silences } = journal;
 		this.memory = { ...(ran.memory as Memory), unwritten, silences };

@@ -6,7 +6,7 @@ import { digest } from '../../client/orders/table';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { Outcome } from '../../client/jobs/outcome';
 import {
-	runPipeline,
+	Pipeline,
 	type PipelinePorts,
 	type PipelineResult,
 	type PipelineSettings,
@@ -152,7 +152,7 @@ export class Step {
 			memory: this.memory,
 			finish: async (...args) => await this.finish(...args),
 		};
-		return await runPipeline(jobs, ports, this.settings);
+		return await new Pipeline(jobs, ports, this.settings).run();
 	}
 
 	/** Runs a later attempt of the step, as after an error or with "Retry execution". */

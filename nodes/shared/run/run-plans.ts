@@ -6,11 +6,7 @@ import type { Journal } from '../../../client/orders/journal';
 import type { SlotPool } from '../../../client/orders/slot-pool';
 import { limitsCredits } from '../../../client/orders/spend-guard';
 import type { TableJournal } from '../../../client/orders/table-journal';
-import {
-	runPipeline,
-	type PipelineResult,
-	type PipelineStats,
-} from '../../../client/step/pipeline';
+import { Pipeline, type PipelineResult, type PipelineStats } from '../../../client/step/pipeline';
 import { continuesOnError, debugLog, journalOf, runsAsTool, runsByHand } from '../execution';
 import type { Plan } from '../form/plan-items';
 import { stepOptionsOf, type StepOptions } from '../form/step-options';
@@ -124,7 +120,7 @@ export async function runPlans(
 	const hold = new Hold(wallClock);
 	const sizes: FileSizes = new Map();
 	const run = async (slots: SlotPool) =>
-		await runPipeline<Output>(
+		await new Pipeline<Output>(
 			plans.map(({ job }) => job),
 			{
 				clock: wallClock,
@@ -152,7 +148,7 @@ export async function runPlans(
 				spentBefore: { ...before, requests, credits },
 				stopOnError,
 			},
-		);
+		).run();
 	const result = await withSlots(step, run);
 	spentIn.set(journal.ordersOfRun, result.stats.spent);
 	reportUnexpected(

@@ -2,7 +2,7 @@ import type { CreateJob } from '../../../client/jobs/job';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
 import { TableJournal } from '../../../client/orders/table-journal';
-import { runPipeline, type PipelineResult } from '../../../client/step/pipeline';
+import { Pipeline, type PipelineResult } from '../../../client/step/pipeline';
 import { errorAnswer } from '../../../sandbox/basics/errors';
 import { GenerationError } from '../../../client/api/errors';
 import { ServiceClient } from '../../../client/api/client';
@@ -163,7 +163,7 @@ export class KeyedExecution {
 		const journal = new TableJournal(inner, scope, { ...ports, table: step.table });
 		try {
 			await journal.begin(world.keys.map(String));
-			const result = await runPipeline<string>(
+			const result = await new Pipeline<string>(
 				step.jobs,
 				{
 					...ports,
@@ -178,7 +178,7 @@ export class KeyedExecution {
 					},
 				},
 				step.settings,
-			);
+			).run();
 			const ran = { ...result, outcomes: step.output(result.outcomes) };
 			this.judge(ran, runIndex);
 			return ran;

@@ -1,7 +1,7 @@
 import { CancelledError } from '../../../client/api/errors';
 import { Journal, type StoredOrders } from '../../../client/orders/journal';
 import { SlotPool } from '../../../client/orders/slot-pool';
-import { runPipeline, type PipelineResult } from '../../../client/step/pipeline';
+import { Pipeline, type PipelineResult } from '../../../client/step/pipeline';
 import { ServiceClient } from '../../../client/api/client';
 import { seededRandom } from '../../../sandbox/basics/random';
 import type { CreateJob } from '../../../client/jobs/job';
@@ -57,7 +57,7 @@ export async function runNode(
 	const { clock, signal, send, slots, probe } = step;
 	const ports = { clock, random, signal };
 	let downloads = 0;
-	const result = await runPipeline<string>(
+	const result = await new Pipeline<string>(
 		step.jobs,
 		{
 			...ports,
@@ -76,7 +76,7 @@ export async function runNode(
 			},
 		},
 		step.settings,
-	);
+	).run();
 	return { ...result, outcomes: step.output(result.outcomes) };
 }
 

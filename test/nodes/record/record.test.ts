@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { Journal } from '../../../client/orders/journal';
+import { orderOf } from '../../../client/orders/order';
 import type { TableJournal } from '../../../client/orders/table-journal';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import { openRecord } from '../../../nodes/shared/record/record';
@@ -28,7 +29,7 @@ it('no two steps have the same writer, in any execution', async () => {
 		const getWorkflow = () => ({ id, active: true });
 		Object.assign(step.n8n, { getWorkflow, getMode: () => 'manual', executeWorkflow });
 		const journal = (await openRecord(step, new Journal({}, 0), [job])) as TableJournal;
-		await expect(journal.claim(journal.order(job))).rejects.toMatchObject({
+		await expect(journal.claim(orderOf(job, 0))).rejects.toMatchObject({
 			code: 'record_unavailable',
 		});
 		await journal.close();
