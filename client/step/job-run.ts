@@ -178,7 +178,7 @@ export class JobRun {
 
 	explain(error: unknown): unknown {
 		const { job, shared } = this;
-		return job.kind === 'collect' ? error : shared.journal.explain(this.orderOf(job), error);
+		return job.kind === 'collect' ? error : shared.journal.explain(this.ownOrder(job), error);
 	}
 
 	/**
@@ -192,7 +192,7 @@ export class JobRun {
 		const outcome = thrownOutcome<T>(tried, known);
 		if (job.kind !== 'create' || known !== null) return outcome;
 		const error = outcome.kind === 'error' ? outcome.error : null;
-		const unresolved = shared.journal.unresolved(this.orderOf(job));
+		const unresolved = shared.journal.unresolved(this.ownOrder(job));
 		if (unresolved === null || (error?.charge ?? 'none') !== 'none') return outcome;
 		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
 	}
@@ -200,7 +200,7 @@ export class JobRun {
 	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
 	private async obtain(job: CreateJob): Promise<void> {
 		const { journal, rest } = this.shared;
-		const order = this.orderOf(job);
+		const order = this.ownOrder(job);
 		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
 		const model = this.fallback ?? undefined;
 		order.fields = requestFields(job, model);
@@ -270,7 +270,7 @@ export class JobRun {
 		return true;
 	}
 
-	private orderOf(job: CreateJob): Order {
+	private ownOrder(job: CreateJob): Order {
 		return (this.order ??= orderOf(job, this.shared.journal.runIndex));
 	}
 

@@ -71,7 +71,7 @@ export interface PipelineResult<T> {
 	wakeAt: number | null;
 }
 
-/** All jobs of a step. An error of a job is in its outcome, and is never thrown. */
+/** One run of all jobs of a step. */
 export class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
@@ -112,6 +112,7 @@ export class Pipeline<T> {
 		this.waiting = ordered.map((job) => new JobRun(job, this.shared));
 	}
 
+	/** Runs the jobs. An error of a job is in its outcome, and is never thrown. */
 	async run(): Promise<PipelineResult<T>> {
 		const { cancel, slots } = this.ports;
 		const { submission, watcher } = this.shared;
