@@ -44,9 +44,7 @@ export interface ProbeResponse {
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
-/**
- * In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations.
- */
+/** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations. */
 export interface Clock {
 	/** Never goes back. */
 	now(): number;

@@ -18,9 +18,7 @@ export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/**
- * Error codes of generations that ended without an output. A refund is not certain: only a user has them created again.
- */
+/** Error codes of generations that ended without an output. A refund is not certain: only a user has them created again. */
 export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 	'generation_ended',
 	'output_missing',

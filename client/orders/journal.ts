@@ -1,6 +1,7 @@
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import { outputName, type CreateJob, type OutputRef } from '../jobs/job';
+import type { Held } from './early-claim';
 import type { KeyRow } from './key-row';
 import { headerOf, isSame, orderOf, type Order, type OrderDigests } from './order';
 import { explainedByRow, type Unresolved } from './order-errors';
@@ -83,7 +84,7 @@ export class Journal {
 		const row = await keyRow.find(order.job, signal, wait);
 		if (id !== undefined && row === null && !keyRow.failed.has(id)) {
 			// The generation was paid for before the item had this key.
-			if (await keyRow.claim(order.fields)) keyRow.made({ id, status });
+			if (await claimRow(keyRow, order)) keyRow.made({ id, status });
 		}
 		return this.known(order);
 	}
@@ -110,7 +111,7 @@ export class Journal {
 	 */
 	async claim(order: Order): Promise<Claim | null> {
 		const keyRow = this.rowOf(order.key);
-		const held = keyRow && (await keyRow.claim(order.fields));
+		const held = keyRow && (await claimRow(keyRow, order));
 		if (keyRow && !held) return null;
 		const stored = this.find(order) ?? this.add(order);
 		// An order that is stored counts only the requests of this execution.
@@ -135,6 +136,14 @@ export class Journal {
 			free: () => end(before),
 			lost: () => end(before + 1),
 		};
+	}
+
+	/** Begins the claim of an order that is sent soon. Returns false if there is nothing to write, or its key is in use. */
+	claimEarly(order: Order): boolean {
+		const keyRow = this.rowOf(order.key);
+		if (!keyRow?.isFree || this.known(order).state !== 'none') return false;
+		keyRow.early.begin(async () => await keyRow.claim(order.fields));
+		return true;
 	}
 
 	private headerWithoutKey({ job, fields }: Order): string {
@@ -210,6 +219,11 @@ export class Journal {
 		(this.ordersOfRun[outputName(job)] ??= []).push(added);
 		return added;
 	}
+}
+
+async function claimRow(keyRow: KeyRow, { fields }: Order): Promise<Held | null> {
+	const early = await keyRow.early.take();
+	return early === undefined ? await keyRow.claim(fields) : early;
 }
 
 /** Returns the generations of orders, without failed ones. */

@@ -1,6 +1,7 @@
 import { toResult } from '../async';
 import { CancelledError, type KnownGeneration } from '../api/errors';
 import type { Answer, BatchedTable } from './batched-table';
+import { EarlyClaim, MAX_CLAIM_AGE_MS, type Held } from './early-claim';
 import { headerOf } from './order';
 import { stillSending, tableTrouble } from './order-errors';
 import type { CreateJob } from '../jobs/job';
@@ -26,23 +27,12 @@ import {
 const GONE_AFTER_MS = 120_000;
 /** Longest gap between two reads that counts in full. In a longer one, the machine may have been suspended, writer included. */
 const LONGEST_GAP_MS = 20_000;
-/** A request leaves at most this long after its claim began. Otherwise its row is written and read again. */
-const MAX_CLAIM_AGE_MS = 20_000;
 /** Minimum wait for such a request: long enough to detect that its writer is dead. */
 const SHORTEST_WAIT_MS = 150_000;
 /** Pause before a key with several new rows is read again. */
 const SETTLE_MS = 300;
 /** Maximum number of such reads, and of claims that have no effect on the table. */
 const MOST_TRIES = 10;
-
-/** The claim of a step: its request may be in flight. */
-interface Held {
-	row: RowFields & Partial<Row>;
-	/** True if the row may already have been charged. */
-	wasUnresolved: boolean;
-	/** The `Idempotency-Key` header of its request. */
-	header: string;
-}
 
 /**
  * An idempotency key and its row, as a step knows them. At most one request per key is in flight, even if several
@@ -57,6 +47,7 @@ export class KeyRow {
 	row: Row | null | undefined;
 	/** The claim of this step, from the insertion of its row until the result of its request. */
 	private held: Held | null = null;
+	readonly early: EarlyClaim;
 	/** The pending write of a generation id. */
 	arriving: Promise<void> | null = null;
 	/** The row of a generation that could not be written to the table. */
@@ -72,7 +63,14 @@ export class KeyRow {
 		private readonly key: string,
 		private readonly table: BatchedTable,
 		private readonly refresh: () => Promise<void>,
-	) {}
+	) {
+		this.early = new EarlyClaim(table.ports.clock, () => this.release(false));
+	}
+
+	/** True if the key was read, and has no generation and no request. */
+	get isFree(): boolean {
+		return this.row === null && this.held === null && this.arriving === null;
+	}
 
 	/** True if another execution is sending the request of the row. */
 	get isElsewhere(): boolean {

@@ -58,6 +58,7 @@ export class TableJournal extends Journal {
 
 	/** Finishes all writes. Never throws. */
 	async close(): Promise<void> {
+		await Promise.all([...this.rows.values()].map(async ({ early }) => await early.take(false)));
 		await this.arrived();
 		this.writeAgain();
 		await this.arrived();

@@ -93,6 +93,13 @@ export class JobRun {
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
 
+	/** Claims the order of a job before it can be sent. Returns false if that is not possible. */
+	claimEarly(): boolean {
+		const { job, shared, watch } = this;
+		if (job.kind !== 'create' || watch !== null || job.tried || shared.neverCreated) return false;
+		return shared.journal.claimEarly(this.ownOrder(job));
+	}
+
 	private get hasSlept(): boolean {
 		return (this.shared.memory?.restedAt ?? 0) > 0;
 	}

@@ -71,6 +71,11 @@ export interface PipelineResult<T> {
 	wakeAt: number | null;
 }
 
+/** How long before the end of a generation the next order is claimed. */
+const EARLY_MS = 1_200;
+/** A call of the table takes a small part of a longer generation, so the next order is claimed after its end. */
+const SHORT_MS = 10_000;
+
 /** One run of all jobs of a step. */
 export class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
@@ -78,7 +83,8 @@ export class Pipeline<T> {
 	private readonly guard: SpendGuard;
 	private readonly shared: SharedByJobs;
 	private readonly rest?: Rest;
-	private readonly waiting: JobRun[];
+	private readonly runs: JobRun[];
+	private begun = 0;
 	private active = 0;
 	private readonly finishing: Array<Promise<void>> = [];
 	private readonly outcomes = new Map<Job, Outcome<T>>();
@@ -109,7 +115,7 @@ export class Pipeline<T> {
 		// Existing generations come first, because they have slots of the account.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
-		this.waiting = ordered.map((job) => new JobRun(job, this.shared));
+		this.runs = ordered.map((job) => new JobRun(job, this.shared));
 	}
 
 	/** Runs the jobs. An error of a job is in its outcome, and is never thrown. */
@@ -180,7 +186,7 @@ export class Pipeline<T> {
 
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
-			const run = this.waiting.shift();
+			const run = this.runs.at(this.begun++);
 			if (!run) return;
 			this.active++;
 			while (!(await this.endsJob(run)));
@@ -192,7 +198,9 @@ export class Pipeline<T> {
 	private async endsJob(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
-			await run.wait();
+			const ended = new AbortController();
+			void this.claimNext(run, ended.signal);
+			await run.wait().finally(() => ended.abort('settled'));
 			const generation = run.result();
 			if (run.fallback !== null) this.shared.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
@@ -201,6 +209,17 @@ export class Pipeline<T> {
 			this.settle(run.job, run.outcomeOf(error));
 		}
 		return true;
+	}
+
+	/** Claims another order shortly before a generation ends, so that no slot is idle while the table is written. */
+	private async claimNext({ watch }: JobRun, ended: AbortSignal): Promise<void> {
+		const { clock } = this.ports;
+		const usual = this.shared.watcher.prober.lastAge ?? Infinity;
+		if (usual > SHORT_MS || !watch) return;
+		const at = watch.since + usual - Math.min(EARLY_MS, usual / 2);
+		await clock.sleep(at - clock.now(), ended);
+		if (ended.aborted) return;
+		this.runs.some((run) => !this.outcomes.has(run.job) && run.claimEarly());
 	}
 
 	private async finish(run: JobRun, generation: Generation): Promise<void> {

@@ -44,6 +44,11 @@ export class Prober {
 		private readonly intervalMs: number,
 	) {}
 
+	/** The age at which the last generation was found ended, in milliseconds; `null` before that. */
+	get lastAge(): number | null {
+		return this.ages.at(-1) ?? null;
+	}
+
 	/** Learns from a generation that was just found ended. */
 	ended({ since }: Probed): void {
 		this.ages.push(this.ports.clock.now() - since);

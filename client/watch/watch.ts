@@ -11,9 +11,7 @@ const FIRST_CHECKS_MS = [4_000, 10_000];
 /** Later checks follow after this time or this fraction of the age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
-/**
- * A status check confirms a file that a probe found. The status may lag: these are the pauses before more such checks.
- */
+/** A status check confirms a file that a probe found. The status may lag: these are the pauses before more such checks. */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;

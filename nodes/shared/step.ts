@@ -26,10 +26,7 @@ export interface Step extends Caller {
 	items: INodeExecutionData[];
 	/** The value of a parameter of an item, evaluated, by its path. Throws n8n's error if its expression fails. */
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
-	/**
-	 * Evaluates an expression of an item, to check it. Throws if that fails. `null` after a sleep: the checks came before
-	 * it.
-	 */
+	/** Evaluates an expression of an item, to check it. Throws if that fails. `null` after a sleep: it was checked before. */
 	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
 	/** Until when the call of an agent must end, in milliseconds since the Unix epoch. */
 	callEndsAt?: number;

@@ -9,9 +9,7 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/**
- * The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is available.
- */
+/** The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is available. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 

@@ -18,10 +18,7 @@ import { reportUnexpected } from '../output/report';
 import type { Output } from '../output/results';
 import type { Step } from '../step';
 
-/**
- * Maximum concurrent downloads. This fills a typical connection and limits memory where the storage buffers
- * whole files.
- */
+/** Maximum concurrent downloads: fills a typical connection, and limits memory where the storage buffers whole files. */
 const MAX_DOWNLOADS = 3;
 
 /**

@@ -103,10 +103,7 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/**
- * The shortest time to the next wave. The executions that wait for it must be stored first. n8n then wakes it within a
- * minute.
- */
+/** The shortest time to the next wave: the executions that wait for it must be stored first. */
 const SHORTLY_MS = 5_000;
 
 /** The time at which a wave begins that has work at once. */

@@ -1,0 +1,92 @@
+import { newRow } from '../../../client/orders/table';
+import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
+import { MemoryTable } from '../../support/memory-table';
+import { creating, inShort, Step } from '../../support/step';
+
+/** The row of the next order is written shortly before the generation before it ends, if generations are short. */
+
+const SLOW_TABLE = { beforeMs: 200, afterMs: 200 };
+
+function opened({ size = 4, maxConcurrent = 1, seconds = 2 } = {}) {
+	const step = new Step({ maxConcurrent, stopOnError: false });
+	step.fake.latencyMs = 100;
+	step.fake.durationMs = () => seconds * 1000;
+	const table = new MemoryTable(step.time);
+	const jobs = Array.from({ length: size }, (_, i) => keyed(`p${i}`, i, `k${i}`));
+	const run = async () => await runKeyed(step, table, 'one', jobs, () => SLOW_TABLE);
+	/** Number of rows whose request did not leave. */
+	const early = () => table.rows.length - step.fake.creating.length;
+	const ids = () => table.rows.map((row) => row.generation_id);
+	const made = () => step.fake.made.map((one) => one.id);
+	return { step, table, jobs, run, early, ids, made };
+}
+
+it('no slot is idle while the table is written', async () => {
+	const { step, jobs, run } = opened({ size: 80, maxConcurrent: 4 });
+	const startedAt = step.elapsed;
+	await run();
+	const keyedMs = step.elapsed - startedAt;
+	await step.run(jobs.map((_, index) => creating(`plain${index}`, index)));
+	expect(keyedMs).toBeLessThan(1.08 * (step.elapsed - startedAt - keyedMs));
+});
+
+it('a row is written about a second before its request leaves', async () => {
+	const { step, early, run } = opened({ size: 8 });
+	let longest = 0;
+	let since = 0;
+	for (let at = 0; at < 30_000; at += 10) {
+		step.time.at(step.time.now() + at, () => {
+			if (early() <= 0) since = at;
+			longest = Math.max(longest, at - since);
+		});
+	}
+	await run();
+	expect(longest).toBeLessThan(1_200);
+});
+
+it('a stop leaves no row of a request that was not sent', async () => {
+	for (let ms = 5_000; ms < 10_000; ms += 50) {
+		const { step, run, ids, made } = opened();
+		step.stopAt(ms);
+		await run();
+		expect(ids()).toEqual(made());
+	}
+});
+
+it('a row is deleted if its request does not leave in time, and written again later', async () => {
+	const { step, table, run, early, ids, made } = opened({ size: 6 });
+	// The third generation takes longer than those before it.
+	step.fake.durationMs = (prompt) => (prompt === 'p2' ? 9_000 : 2_000);
+	const seen: number[] = [];
+	for (let at = 0; at < 20_000; at += 100) {
+		step.time.at(step.time.now() + at, () => {
+			if (made().length === 3) seen.push(early());
+		});
+	}
+	const { outcomes } = await run();
+	expect(seen.join('')).toMatch(/^0+1+0+/);
+	expect(outcomes.map(({ kind }) => kind)).toEqual(Array(6).fill('done'));
+	expect(ids()).toEqual(made());
+	expect(table.rows).toHaveLength(6);
+});
+
+it('a table that fails meanwhile fails no item', async () => {
+	const { step, table, jobs, ids, made } = opened();
+	let calls = 0;
+	const fateOf = () => ({ ...SLOW_TABLE, ...(++calls % 2 === 0 && { fails: 'after' as const }) });
+	const { outcomes } = await step.time.run(beginKeyed(step, table, 'one', jobs, { fateOf }));
+	expect(outcomes.map(({ kind }) => kind)).toEqual(Array(4).fill('done'));
+	expect(ids().sort()).toEqual(made().sort());
+});
+
+it('a key that another execution used meanwhile is read again before its request', async () => {
+	const { step, table, run } = opened();
+	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'other' };
+	const cells = { id: 99, status: 'uncertain', writer: 'other/1', changedAt: null };
+	step.time.at(step.time.now() + 3_000, () =>
+		table.rows.unshift({ ...newRow(scope, 'k2'), ...cells }),
+	);
+	const { outcomes } = await run();
+	expect(outcomes.map(inShort)[2]).toBe('uncertain_charge');
+	expect(step.fake.creating).toHaveLength(3);
+});
