@@ -87,7 +87,10 @@ export class SpendGuard {
 		this.wake();
 	}
 
-	/** Waits until the balance was read, and the limits allow another request. Throws as `gate.requireOpen`. */
+	/**
+	 * Waits until the limits allow another request. Without a limit in credits, it waits at most for the balance that a hint
+	 * shows. Throws as `gate.requireOpen`.
+	 */
 	async ready(gate: StepGate): Promise<void> {
 		while (!this.isReady) {
 			gate.requireOpen();

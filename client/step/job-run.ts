@@ -216,12 +216,12 @@ export class JobRun {
 			return model === undefined ? request : { ...request, body: { ...request.body, model } };
 		};
 		const locked = rest?.begin(() => Infinity);
-		const obtain = async () => {
+		const underLock = async () => {
 			locked?.();
 			await this.findOrCreate(order, build);
 		};
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-		await withLock(journal.shared, order.lock, obtain);
+		await withLock(journal.shared, order.lock, underLock);
 	}
 
 	/** Counts the tries of earlier runs, as the rows of their generations show them. Throws the error of the last one. */

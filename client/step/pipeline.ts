@@ -189,13 +189,13 @@ export class Pipeline<T> {
 			const run = this.runs.at(this.begun++);
 			if (!run) return;
 			this.active++;
-			while (!(await this.endsJob(run)));
+			while (!(await this.attempt(run)));
 			this.active--;
 		}
 	}
 
-	/** Runs a job until its wait is over. Returns false if it has to begin again. Finishing does not occupy the worker. */
-	private async endsJob(run: JobRun): Promise<boolean> {
+	/** Runs a job until its wait is over. Returns false if it must be attempted again. Finishing does not occupy the worker. */
+	private async attempt(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
 			const ended = new AbortController();

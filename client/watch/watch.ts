@@ -78,37 +78,33 @@ export class Watch implements Probed {
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
 	 */
 	async until(goal: 'fetched' | 'final', deadline: number): Promise<void> {
-		const { prober } = this.watcher;
-		if (goal === 'fetched') return await this.loop(() => this.generation !== null, deadline);
-		if (this.readiness !== 'status') this.planProbe();
-		prober.running++;
+		const { ports, prober } = this.watcher;
+		const { clock, halt, rest } = ports;
+		const watched = goal === 'final' ? 1 : 0;
+		if (watched && this.readiness !== 'status') this.planProbe();
+		prober.running += watched;
 		try {
-			await this.loop(() => this.isOver, deadline);
+			while (watched ? !this.isOver : this.generation === null) {
+				const distantAt = this.distantCheck();
+				const statusAt = this.statusDueAt(deadline, distantAt);
+				const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
+				const at = Math.min(statusAt, probeAt, deadline);
+				// The time for which a run stays awake may end meanwhile.
+				const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
+				const over = this.mayRest ? rest?.begin(restUntil) : undefined;
+				await pause(clock, at - clock.now(), halt).finally(over);
+				if (at === deadline) return;
+				// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
+				const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
+				if (statusAt <= probeAt) await this.checkStatus(until);
+				else await this.probeOutput(statusAt, until);
+			}
 		} finally {
-			prober.running--;
+			prober.running -= watched;
 		}
 	}
 
-	private async loop(isDone: () => boolean, deadline: number): Promise<void> {
-		const { clock, halt } = this.watcher.ports;
-		while (!isDone()) {
-			const distantAt = this.distantCheck();
-			const statusAt = this.statusDueAt(deadline, distantAt);
-			const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
-			const at = Math.min(statusAt, probeAt, deadline);
-			// The time for which a run stays awake may end meanwhile.
-			const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
-			const over = this.mayRest ? this.watcher.ports.rest?.begin(restUntil) : undefined;
-			await pause(clock, at - clock.now(), halt).finally(over);
-			if (at === deadline) return;
-			// After a pause of the process, such as a sleeping laptop, the deadline may be over. Check once more.
-			const until = clock.now() > deadline ? clock.now() + LAST_CHECK_MS : deadline;
-			if (statusAt <= probeAt) await this.check(until);
-			else await this.probe(statusAt, until);
-		}
-	}
-
-	private async check(deadline: number): Promise<void> {
+	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
 		// Another check was told to wait in the meantime.
@@ -171,7 +167,7 @@ export class Watch implements Probed {
 	}
 
 	/** @param statusAt when the next status check is due, which does not wait for a probe */
-	private async probe(statusAt: number, deadline: number): Promise<void> {
+	private async probeOutput(statusAt: number, deadline: number): Promise<void> {
 		const { ports, prober } = this.watcher;
 		const { clock } = ports;
 		const until = Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS);

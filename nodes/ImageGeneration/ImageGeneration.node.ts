@@ -8,7 +8,8 @@ import type {
 import { modelSubtitle, sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
 import { modelOptions, modelSearch } from '../shared/run/model-search';
-import { runCreatingNode } from '../shared/sleeping-node';
+import { sleepingBatch } from '../shared/sleep/batch';
+import { runSleepingNode } from '../shared/sleeping-node';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, imageFields } from './fields';
 import { planImage } from './request';
@@ -37,6 +38,7 @@ export class ImageGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runCreatingNode(stepIn(this), { fields: imageFields, plan: planImage });
+		const sleeper = sleepingBatch({ fields: imageFields, plan: planImage });
+		return await runSleepingNode(stepIn(this), sleeper);
 	}
 }
