@@ -37,12 +37,12 @@ export class EarlyClaim {
 			.then(async () => this.pending === pending && (await this.take(false)));
 	}
 
-	/** Returns the claim, or takes it back. `undefined`: there is none. `null`: the key has to be read again. */
-	async take(isUsed = true): Promise<Held | null | undefined> {
+	/** Returns the claim; `null` if there is none that counts. `isUsed`: false to take it back. */
+	async take(isUsed = true): Promise<Held | null> {
 		const { pending } = this;
 		const claimed = await pending?.claim;
 		// It may have been taken back meanwhile.
-		if (!pending || this.pending !== pending) return undefined;
+		if (!pending || this.pending !== pending) return null;
 		this.pending = null;
 		if (!claimed?.ok || claimed.value === null) return null;
 		if (isUsed && this.clock.now() - pending.at < MAX_CLAIM_AGE_MS) return claimed.value;

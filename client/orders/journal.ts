@@ -142,7 +142,12 @@ export class Journal {
 	claimEarly(order: Order): boolean {
 		const keyRow = this.rowOf(order.key);
 		if (!keyRow?.isFree || this.known(order).state !== 'none') return false;
-		keyRow.early.begin(async () => await keyRow.claim(order.fields));
+		keyRow.early.begin(async () => {
+			const held = await keyRow.claim(order.fields);
+			// What the order knows of the key is out of date.
+			if (!held) keyRow.row = undefined;
+			return held;
+		});
 		return true;
 	}
 
@@ -222,8 +227,7 @@ export class Journal {
 }
 
 async function claimRow(keyRow: KeyRow, { fields }: Order): Promise<Held | null> {
-	const early = await keyRow.early.take();
-	return early === undefined ? await keyRow.claim(fields) : early;
+	return (await keyRow.early.take()) ?? (await keyRow.claim(fields));
 }
 
 /** Returns the generations of orders, without failed ones. */

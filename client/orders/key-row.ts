@@ -137,7 +137,7 @@ export class KeyRow {
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
-			if (this.row === null) await this.arriving;
+			if (!this.row) await this.arriving;
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
 			if (row === null || (row && hasId(row))) return row;
@@ -165,7 +165,7 @@ export class KeyRow {
 		const { row, table } = this;
 		const { scope } = table;
 		if (table.ports.signal.aborted) throw new CancelledError();
-		if (row && (hasId(row) || this.isElsewhere)) return null;
+		if (row === undefined || (row && (hasId(row) || this.isElsewhere))) return null;
 		const sent = {
 			...fields,
 			// A row that may already be charged keeps what its header is made from.

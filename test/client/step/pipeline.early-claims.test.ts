@@ -79,14 +79,16 @@ it('a table that fails meanwhile fails no item', async () => {
 	expect(ids().sort()).toEqual(made().sort());
 });
 
-it('a key that another execution used meanwhile is read again before its request', async () => {
-	const { step, table, run } = opened();
+it('an uncertain row of another execution that was found too early is not sent again', async () => {
+	const { step, table, jobs } = opened({ maxConcurrent: 4 });
+	step.fake.slots = 1;
+	step.fake.durationMs = (prompt) => (prompt === 'p1' ? 9_000 : 2_000);
 	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'other' };
-	const cells = { id: 99, status: 'uncertain', writer: 'other/1', changedAt: null };
-	step.time.at(step.time.now() + 3_000, () =>
-		table.rows.unshift({ ...newRow(scope, 'k2'), ...cells }),
-	);
-	const { outcomes } = await run();
-	expect(outcomes.map(inShort)[2]).toBe('uncertain_charge');
-	expect(step.fake.creating).toHaveLength(3);
+	const left = { id: 0, status: 'uncertain', writer: 'other/1', changedAt: null };
+	step.time.at(step.time.now() + 3_000, () => table.rows.push({ ...newRow(scope, 'k3'), ...left }));
+	// The others have no key, so that the last one is claimed early while it is last in the line for the slot.
+	const plain = [0, 1, 2].map((index) => creating(`p${index}`, index));
+	const { outcomes } = await runKeyed(step, table, 'one', [...plain, jobs[3]]);
+	expect(outcomes.map(inShort)[3]).toBe('uncertain_charge');
+	expect(step.fake.made).toHaveLength(3);
 });
