@@ -145,7 +145,8 @@ export class KeyRow {
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await wait(reads - 1);
-			await this.refresh();
+			// The read of another key may have found this one free, and an early claim uses it already.
+			if (this.row === row) await this.refresh();
 		}
 	}
 

@@ -93,10 +93,10 @@ export class JobRun {
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
 
-	/** Claims the order of a job before it can be sent. Returns false if that is not possible. */
+	/** Claims the order of a job before it begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
-		const { job, shared, watch } = this;
-		if (job.kind !== 'create' || watch !== null || job.tried || shared.neverCreated) return false;
+		const { job, shared } = this;
+		if (job.kind !== 'create' || shared.neverCreated) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
 

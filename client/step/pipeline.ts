@@ -189,13 +189,13 @@ export class Pipeline<T> {
 			const run = this.runs.at(this.begun++);
 			if (!run) return;
 			this.active++;
-			while (!(await this.attempt(run)));
+			while (!(await this.tryOnce(run)));
 			this.active--;
 		}
 	}
 
-	/** Runs a job until its wait is over. Returns false if it must be attempted again. Finishing does not occupy the worker. */
-	private async attempt(run: JobRun): Promise<boolean> {
+	/** Runs a job until its wait is over. Returns false if it must be tried again. Finishing does not occupy the worker. */
+	private async tryOnce(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
 			const ended = new AbortController();
@@ -219,7 +219,7 @@ export class Pipeline<T> {
 		const at = watch.since + usual - Math.min(EARLY_MS, usual / 2);
 		await clock.sleep(at - clock.now(), ended);
 		if (ended.aborted) return;
-		this.runs.some((run) => !this.outcomes.has(run.job) && run.claimEarly());
+		this.runs.slice(this.begun).some((run) => run.claimEarly());
 	}
 
 	private async finish(run: JobRun, generation: Generation): Promise<void> {

@@ -206,7 +206,7 @@ function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan
 	throw stepError(step, failures[first][0], position, all, journal);
 }
 
-/** Reads the idempotency keys. If the table is unavailable, each item with a key fails with that error. */
+/** Reads the idempotency keys; `null` if no item has one. If the table is unavailable, each item with a key fails with that error. */
 async function recordOf(
 	step: Step,
 	start: StepStart,
