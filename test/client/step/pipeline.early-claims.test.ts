@@ -79,16 +79,20 @@ it('a table that fails meanwhile fails no item', async () => {
 	expect(ids().sort()).toEqual(made().sort());
 });
 
-it('an uncertain row of another execution that was found too early is not sent again', async () => {
-	const { step, table, jobs } = opened({ maxConcurrent: 4 });
+it('an uncertain row of another execution that is found meanwhile is not sent again', async () => {
+	const { step, table } = opened();
 	step.fake.slots = 1;
-	step.fake.durationMs = (prompt) => (prompt === 'p1' ? 9_000 : 2_000);
+	step.settings.maxConcurrent = 2;
+	const durations = [2_000, 1_200, 9_000, 2_000];
+	step.fake.durationMs = (prompt) => durations[Number(prompt.slice(1))];
 	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'other' };
 	const left = { id: 0, status: 'uncertain', writer: 'other/1', changedAt: null };
-	step.time.at(step.time.now() + 3_000, () => table.rows.push({ ...newRow(scope, 'k3'), ...left }));
-	// The others have no key, so that the last one is claimed early while it is last in the line for the slot.
-	const plain = [0, 1, 2].map((index) => creating(`p${index}`, index));
-	const { outcomes } = await runKeyed(step, table, 'one', [...plain, jobs[3]]);
+	step.time.at(step.time.now() + 1_500, () => table.rows.push({ ...newRow(scope, 'k3'), ...left }));
+	// The second item ends while the row of the last one is written. That one then waits for its slot for long.
+	const changes = { readiness: 'auto' } as const;
+	const jobs = [0, 1, 2].map((index) => creating(`p${index}`, index, changes));
+	const all = [...jobs, keyed('p3', 3, 'k3', changes)];
+	const { outcomes } = await runKeyed(step, table, 'one', all, () => SLOW_TABLE);
 	expect(outcomes.map(inShort)[3]).toBe('uncertain_charge');
 	expect(step.fake.made).toHaveLength(3);
 });
