@@ -96,7 +96,7 @@ export class JobRun {
 	/** Claims the order of a job before it begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		if (job.kind !== 'create' || shared.neverCreated) return false;
+		if (job.kind !== 'create' || !job.idempotencyKey || shared.neverCreated) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
 
