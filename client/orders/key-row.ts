@@ -233,7 +233,7 @@ export class KeyRow {
 		this.arriving = arriving;
 	}
 
-	/** Stores a final status. A failed generation was refunded: its row no longer counts, and the key is read again. */
+	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;
 		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
@@ -245,7 +245,7 @@ export class KeyRow {
 		});
 		if (status === 'failed') {
 			this.failed.set(id, row ?? null);
-			this.row = undefined;
+			this.row = null;
 		} else if (row) this.row = { ...row, status };
 	}
 

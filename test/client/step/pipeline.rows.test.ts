@@ -52,26 +52,6 @@ describe('of several rows of a key', () => {
 	});
 });
 
-it('an uncertain row that is left after a failed generation is used for the next request', async () => {
-	const { step, table, time } = opened();
-	step.fake.durationMs = () => 0;
-	step.fake.failure = () => (step.fake.made.length > 0 ? undefined : 'internal');
-	await step.run([creating('boat', 0, { wait: false })]);
-	const row = newRow({ workflowId: 'w', nodeId: 'n', executionId: 'e' }, 'a');
-	const left = { ...row, id: 1, status: 'uncertain', changedAt: null };
-	table.rows.push(left, { ...left, id: 2, status: 'pending', generation_id: 'generation-1' });
-	let most = 0;
-	const reach = (reached: CallTable) => async (call: TableCall) => {
-		const rows = await reached(call);
-		most = Math.max(most, table.rows.filter((one) => one.generation_id === '').length);
-		return rows;
-	};
-	const jobs = [keyed('boat', 0, 'a', resubmit)];
-	const { outcomes } = await time.run(beginKeyed(step, table, 'next', jobs, { reach }));
-	expect(outcomes.map(inShort)).toEqual(['completed generation-2']);
-	expect(most).toBe(1);
-});
-
 describe('a row', () => {
 	it.each([
 		['unchanged', 'shoe-42', 'shoe-42'],
