@@ -1,7 +1,6 @@
 import { eachOnce, type KnownGeneration } from '../api/errors';
 import { isFinal, type Generation } from '../api/generation';
 import { outputName, type CreateJob, type OutputRef } from '../jobs/job';
-import type { Held } from './early-claim';
 import type { KeyRow } from './key-row';
 import { headerOf, isSame, orderOf, type Order, type OrderDigests } from './order';
 import { explainedByRow, type Unresolved } from './order-errors';
@@ -84,7 +83,7 @@ export class Journal {
 		const row = await keyRow.find(order.job, signal, wait);
 		if (id !== undefined && row === null && !keyRow.failed.has(id)) {
 			// The generation was paid for before the item had this key.
-			if (await claimRow(keyRow, order)) keyRow.made({ id, status });
+			if (await keyRow.claim(order.fields)) keyRow.made({ id, status });
 		}
 		return this.known(order);
 	}
@@ -111,7 +110,7 @@ export class Journal {
 	 */
 	async claim(order: Order): Promise<Claim | null> {
 		const keyRow = this.rowOf(order.key);
-		const held = keyRow && (await claimRow(keyRow, order));
+		const held = keyRow && (await keyRow.claim(order.fields));
 		if (keyRow && !held) return null;
 		const stored = this.find(order) ?? this.add(order);
 		// An order that is stored counts only the requests of this execution.
@@ -139,12 +138,12 @@ export class Journal {
 	}
 
 	/** Begins the claim of an order that is sent soon. Returns false if there is nothing to write, or its key is in use. */
-	claimEarly(order: Order): boolean {
-		const keyRow = this.rowOf(order.key);
-		if (!keyRow?.isFree || this.known(order).state !== 'none') return false;
+	claimEarly({ key, fields }: Order): boolean {
+		const keyRow = this.rowOf(key);
+		if (!keyRow?.isFree) return false;
 		keyRow.early.begin(async () => {
-			const held = await keyRow.claim(order.fields);
-			// What the order knows of the key is out of date.
+			const held = await keyRow.claim(fields, true);
+			// Another execution was ahead. An order that has read the key before has to read it again.
 			if (!held) keyRow.row = undefined;
 			return held;
 		});
@@ -224,10 +223,6 @@ export class Journal {
 		(this.ordersOfRun[outputName(job)] ??= []).push(added);
 		return added;
 	}
-}
-
-async function claimRow(keyRow: KeyRow, { fields }: Order): Promise<Held | null> {
-	return (await keyRow.early.take()) ?? (await keyRow.claim(fields));
 }
 
 /** Returns the generations of orders, without failed ones. */

@@ -137,7 +137,7 @@ export class KeyRow {
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
-			if (!this.row) await this.arriving;
+			if (this.row === null) await this.arriving;
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
 			if (row === null || (row && hasId(row))) return row;
@@ -145,8 +145,7 @@ export class KeyRow {
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await wait(reads - 1);
-			// The read of another key may have found this one free, and an early claim uses it already.
-			if (this.row === row) await this.refresh();
+			await this.refresh();
 		}
 	}
 
@@ -158,15 +157,17 @@ export class KeyRow {
 
 	/**
 	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
-	 * `null` if another one was first, or if the row has changed: `find` then returns the result.
+	 * `null` if another one was first, or if the row has changed: `find` then returns the result. `isEarly`: see `EarlyClaim`.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
-	async claim(fields: RequestFields): Promise<Held | null> {
+	async claim(fields: RequestFields, isEarly = false): Promise<Held | null> {
+		const early = isEarly ? null : await this.early.take();
+		if (early) return early;
 		const { row, table } = this;
 		const { scope } = table;
 		if (table.ports.signal.aborted) throw new CancelledError();
-		if (row === undefined || (row && (hasId(row) || this.isElsewhere))) return null;
+		if (row && (hasId(row) || this.isElsewhere)) return null;
 		const sent = {
 			...fields,
 			// A row that may already be charged keeps what its header is made from.

@@ -1,5 +1,5 @@
 import { newRow } from '../../../client/orders/table';
-import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
+import { keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable } from '../../support/memory-table';
 import { creating, inShort, Step } from '../../support/step';
 
@@ -68,15 +68,6 @@ it('a row is deleted if its request does not leave in time, and written again la
 	expect(outcomes.map(({ kind }) => kind)).toEqual(Array(6).fill('done'));
 	expect(ids()).toEqual(made());
 	expect(table.rows).toHaveLength(6);
-});
-
-it('a table that fails meanwhile fails no item', async () => {
-	const { step, table, jobs, ids, made } = opened();
-	let calls = 0;
-	const fateOf = () => ({ ...SLOW_TABLE, ...(++calls % 2 === 0 && { fails: 'after' as const }) });
-	const { outcomes } = await step.time.run(beginKeyed(step, table, 'one', jobs, { fateOf }));
-	expect(outcomes.map(({ kind }) => kind)).toEqual(Array(4).fill('done'));
-	expect(ids().sort()).toEqual(made().sort());
 });
 
 it('an uncertain row of another execution that is found meanwhile is not sent again', async () => {
