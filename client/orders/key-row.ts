@@ -234,7 +234,7 @@ export class KeyRow {
 		this.arriving = arriving;
 	}
 
-	/** Stores a final status. A failed generation was refunded, so its row no longer counts. */
+	/** Stores a final status. A failed generation was refunded, so its row no longer counts, and the key is read again. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;
 		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
@@ -246,7 +246,7 @@ export class KeyRow {
 		});
 		if (status === 'failed') {
 			this.failed.set(id, row ?? null);
-			this.row = null;
+			this.row = undefined;
 		} else if (row) this.row = { ...row, status };
 	}
 

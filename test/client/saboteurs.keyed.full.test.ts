@@ -71,7 +71,7 @@ const saboteursOfKeys: Array<Saboteur<KeyedSchedule>> = [
 	],
 	[
 		'a compare-and-set always hits',
-		/There are two rows for the key|is paid besides/,
+		IS_PAID_TWICE,
 		changing((one) => {
 			const { match, conditions } = one.where;
 			const isCompared = match === 'all' && conditions[0][0] === 'id';

@@ -289,7 +289,7 @@ export class KeyedExecution {
 		const response = world.handle(request);
 		const { id } = response.body as { id?: string };
 		if (id !== undefined) {
-			world.judgeCharge(key, id, this.planned.onUncertainCharge === 'resubmit');
+			world.judgeCharge(key, id, this.planned);
 		}
 		await process.clock.sleep(world.random() * (world.calm ? 100 : world.schedule.answerMs));
 		if (!world.chance(lost)) return response;

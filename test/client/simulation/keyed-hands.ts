@@ -24,6 +24,11 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 		table.edit(row, { generation_id: ` ${lost}\n` });
 		// The row no longer shows that there may be more generations.
 		others.forEach(() => world.permit(key));
+		// The user has marked another row of this generation as failed: this one does not count, either.
+		const isMarked = table.rows.some(
+			(one) => one.generation_id === lost && one.status === 'failed',
+		);
+		if (isMarked) free(world, key);
 	} else if (deed === 'write an id that does not exist') {
 		// A different id in each row: two rows with one id are one generation, and if it failed, neither counts as
 		// paid.
@@ -34,12 +39,13 @@ export function edit(world: KeyedWorld, key: number, deed: Deed, newest: boolean
 /** Notes what is to be expected of the key from now on. */
 function expect(world: KeyedWorld, key: number, deed: Deed, row: Row): void {
 	if (deed === 'write an id that does not exist') world.misled.add(key);
-	if (FREEING.has(deed)) {
-		world.freed.add(key);
-		world.permit(key);
-		return;
-	}
+	if (FREEING.has(deed)) free(world, key);
 	if (deed === 'copy') world.copied.add(key);
 	// A copy of a row without an id is misleading.
 	if (deed === 'copy' && !row.generation_id) world.unsure.add(key);
+}
+
+function free(world: KeyedWorld, key: number): void {
+	world.freed.add(key);
+	world.permit(key);
 }

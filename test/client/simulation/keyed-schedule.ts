@@ -88,6 +88,14 @@ export const calm: Planned = {
 	onUncertainCharge: 'error',
 };
 
+/** Whether it may end or stand still while its requests are in flight. */
+export function isInterrupted(planned: Planned): boolean {
+	const { diesAfterMs, stopsAfterMs, timesOutAfterMs, pause, stopOnError } = planned;
+	return (
+		stopOnError || [diesAfterMs, stopsAfterMs, timesOutAfterMs, pause].some((one) => one !== null)
+	);
+}
+
 const chance = fc.constantFrom(0, 0, 0.1, 0.4);
 
 /** `null`, except in one of so many schedules. */

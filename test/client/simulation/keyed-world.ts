@@ -6,7 +6,7 @@ import type { Clock, ServiceRequest, ServiceResponse } from '../../../client/por
 import { brokenDownload } from './faults';
 import { MarkedPrompt, markIn } from './marked-prompt';
 import { Names } from './names';
-import type { KeyedSchedule } from './keyed-schedule';
+import { isInterrupted, type KeyedSchedule, type Planned } from './keyed-schedule';
 import { unharmed, type Sabotage } from './sabotage';
 
 /** Maximum time from the moment when the row says that the request was sent until the service receives it. */
@@ -56,6 +56,8 @@ export class KeyedWorld {
 	private readonly names = new Names();
 	/** The key that each generation was created for, by its id. */
 	private readonly keyOf = new Map<string, number>();
+	/** The plan of the execution that created each generation, by its id. */
+	private readonly makers = new Map<string, Planned>();
 	private end: () => void = () => undefined;
 	/** Resolves when a promise is broken. */
 	readonly broken = new Promise<null>((resolve) => (this.end = () => resolve(null)));
@@ -117,12 +119,14 @@ export class KeyedWorld {
 	}
 
 	/** Judges a creating request that made a generation for a key that may have been charged before. */
-	judgeCharge(key: number, id: string, resubmits: boolean): void {
+	judgeCharge(key: number, id: string, maker: Planned): void {
+		this.makers.set(id, maker);
 		const others = this.live(key).filter((other) => other !== id && !this.replaced.has(other));
 		// The user accepts the risk for what others cannot know.
-		const excused = resubmits && this.isUncertain(key);
+		const excused = maker.onUncertainCharge === 'resubmit' && this.isUncertain(key);
 		const durable = this.durable(key, LATEST_MS);
-		const doubles = others.filter((other) => !excused || durable.includes(other));
+		const isKnown = (other: string) => durable.includes(other) || this.mustBeKnown(other);
+		const doubles = others.filter((other) => !excused || isKnown(other));
 		if (excused) others.forEach((other) => this.replaced.add(other));
 		// The user entered the ID of the lost generation while this request was in flight. If its process dies now, no row
 		// shows it.
@@ -156,6 +160,13 @@ export class KeyedWorld {
 	get isUndisturbed(): boolean {
 		const { deaths, pauses, timeouts, deeds, lost, schedule } = this;
 		return deaths + pauses + timeouts + deeds + lost + schedule.tableFails === 0;
+	}
+
+	/** Whether nothing has kept other executions from knowing of a generation, not even for a moment. */
+	private mustBeKnown(id: string): boolean {
+		const { lost, sleep, tableFails } = this.schedule;
+		const isQuiet = sleep === null && lost + tableFails + this.deeds === 0;
+		return isQuiet && !isInterrupted(this.makers.get(id) as Planned);
 	}
 
 	/** Allows one more generation of the key, because of the user's edits. */

@@ -50,6 +50,23 @@ describe('of several rows of a key', () => {
 			expect(await run('next')).toContain(outcome);
 		}
 	});
+
+	it('an uncertain one is sent again when the generation of another has failed: no third is written', async () => {
+		const { step, table, time } = opened();
+		step.fake.failure = (text) => (text === 'p0' ? 'out of paint' : undefined);
+		await step.run(batch(1, { wait: false }));
+		table.rows.push(made(1, 'pending'), row(2, { status: 'uncertain' }));
+		const inserted: unknown[] = [];
+		const reach = (reached: CallTable) => async (call: TableCall) => {
+			inserted.push(...call.inserts);
+			return await reached(call);
+		};
+		const jobs = [keyed('boat', 0, 'a', { ...resubmit, retriesOnFailure: 1 })];
+		const { outcomes } = await time.run(beginKeyed(step, table, 'next', jobs, { reach }));
+		expect(outcomes.map(inShort)).toEqual(['completed generation-2']);
+		expect(table.rows.map(({ generation_id: id }) => id)).toEqual(['generation-1', 'generation-2']);
+		expect(inserted).toEqual([]);
+	});
 });
 
 describe('a row', () => {
