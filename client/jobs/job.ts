@@ -44,8 +44,8 @@ export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for texts. */
 	itemCount?: number;
-	/** Builds the creating request, and reads its files. Called only if it is about to be sent. */
-	request: () => Promise<CreateRequest>;
+	/** Builds the creating request, and reads its files. Called only if it is about to be sent. `model`: a fallback model. */
+	request: (model?: string) => Promise<CreateRequest>;
 	/**
 	 * Identifies what the item asks for: the user's values, and the id and size of files. It does not depend on the body
 	 * that is built from them. With a fallback model, it stays the same.
@@ -78,6 +78,11 @@ const MODEL_ERRORS = new Set(['model_unavailable', 'model_not_found', 'unsupport
 /** True for an error of a creating request that is about its model, and not about the service. */
 export function isAboutModel({ code }: Pick<GenerationError, 'code'>): boolean {
 	return MODEL_ERRORS.has(code);
+}
+
+/** The fallback model that creates the output; `undefined` for the model of the request. */
+export function fallbackOf(job: Job): string | undefined {
+	return job.kind === 'create' ? job.fallbackModels?.[(job.tried?.fallbacks ?? 0) - 1] : undefined;
 }
 
 /**

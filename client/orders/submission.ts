@@ -8,7 +8,7 @@ import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Claim, Journal } from './journal';
 import type { Order } from './order';
-import { isAboutModel } from '../jobs/job';
+import { fallbackOf, isAboutModel } from '../jobs/job';
 import type { StepPorts } from '../jobs/step-ports';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
@@ -23,8 +23,7 @@ const RESTING_KEY_PAUSE_MS = 60_000;
 /** The requests of an order. */
 interface Sending {
 	order: Order;
-	/** Builds its request, whose files may be large. */
-	build: () => Promise<CreateRequest>;
+	/** Its files may be large. */
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
@@ -76,8 +75,13 @@ export class Submission {
 	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent again
 	 */
 	async earlier(order: Order): Promise<string | null> {
-		const { journal, halt } = this.ports;
-		const wait = async (reads: number) => await this.waitForKey(order, reads);
+		const { journal, halt, rest } = this.ports;
+		// Pauses before a key is read again whose request another execution sends.
+		const wait = async (reads: number) => {
+			const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
+			await this.pause(order, ms, halt);
+			if (halt.aborted) throw new CancelledError();
+		};
 		const entry = await journal.read(order, halt, wait);
 		if (entry.state === 'made') {
 			if (entry.changed) this.changed.add(order.job.itemIndex);
@@ -95,11 +99,10 @@ export class Submission {
 	 * @returns `null` if another execution was first, or nothing was sent: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
-	async create(order: Order, build: () => Promise<CreateRequest>): Promise<Generation | null> {
+	async create(order: Order): Promise<Generation | null> {
 		const { clock, random, halt, rest, slots, debug } = this.ports;
 		const sending: Sending = {
 			order,
-			build,
 			request: null,
 			ticket: slots.ticket(),
 			troubledSince: null,
@@ -157,7 +160,7 @@ export class Submission {
 		if (!sending.isAdmitted) await this.resting(order, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		// Now: an item beyond a limit reads no files, and an item with a slot does not wait for them.
-		const request = (sending.request ??= await sending.build());
+		const request = (sending.request ??= await order.job.request(fallbackOf(order.job)));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
 		const sent = await toResult(async () => {
@@ -225,14 +228,6 @@ export class Submission {
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}
-	}
-
-	/** Pauses before a key is read again whose request another execution sends. */
-	private async waitForKey(order: Order, reads: number): Promise<void> {
-		const { halt, rest } = this.ports;
-		const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
-		await this.pause(order, ms, halt);
-		if (halt.aborted) throw new CancelledError();
 	}
 
 	private async pause(order: Order, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { CreateJob } from '../jobs/job';
+import { fallbackOf, type CreateJob } from '../jobs/job';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 
 /** Name of the table that outlives the execution, in the project of the workflow. */
@@ -158,15 +158,13 @@ function storable(text: string, most: number, ending = ''): string {
 
 export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
 
-/** Returns the fields of a row that describe a job's request. `model`: a fallback model that is sent instead. */
-export function requestFields(
-	{ digest: request, draft }: CreateJob,
-	model?: string,
-): RequestFields {
+/** Returns the fields of a row that describe a job's request, with its fallback model if one is sent instead. */
+export function requestFields(job: CreateJob): RequestFields {
+	const { digest: request, draft } = job;
 	const asked = draft.body as { model?: unknown; prompt?: unknown };
 	return {
 		type: draft.type,
-		model: model ?? String(asked.model ?? ''),
+		model: fallbackOf(job) ?? String(asked.model ?? ''),
 		prompt: storable(String(asked.prompt ?? ''), LONGEST_PROMPT),
 		request,
 	};

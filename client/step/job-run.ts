@@ -19,7 +19,6 @@ import { Watch } from '../watch/watch';
 import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
-import type { CreateRequest } from '../api/client';
 
 /** Grace period for first status checks that start after the deadline. Each success extends it. */
 const LATE_CHECK_GRACE_MS = 10_000;
@@ -68,13 +67,6 @@ export class JobRun {
 		const wasRunning = shared.memory?.waits[id] !== undefined;
 		const known = shared.watcher.known(id)?.item;
 		return known ?? { id, ...(wasRunning && { status: 'processing' }) };
-	}
-
-	/** The fallback model that creates the output; `null` for the model of the request. */
-	get fallback(): string | null {
-		if (this.job.kind !== 'create') return null;
-		const { fallbackModels = [], tried } = this.job;
-		return fallbackModels[(tried?.fallbacks ?? 0) - 1] ?? null;
 	}
 
 	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
@@ -209,19 +201,13 @@ export class JobRun {
 		const { journal, rest } = this.shared;
 		const order = this.ownOrder(job);
 		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
-		const model = this.fallback ?? undefined;
-		order.fields = requestFields(job, model);
-		const build = async () => {
-			const request = await job.request();
-			return model === undefined ? request : { ...request, body: { ...request.body, model } };
-		};
+		order.fields = requestFields(job);
 		const locked = rest?.begin(() => Infinity);
-		const underLock = async () => {
-			locked?.();
-			await this.findOrCreate(order, build);
-		};
 		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-		await withLock(journal.shared, order.lock, underLock);
+		await withLock(journal.shared, order.lock, async () => {
+			locked?.();
+			await this.findOrCreate(order);
+		});
 	}
 
 	/** Counts the tries of earlier runs, as the rows of their generations show them. Throws the error of the last one. */
@@ -239,12 +225,12 @@ export class JobRun {
 	}
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
-	private async findOrCreate(order: Order, build: () => Promise<CreateRequest>): Promise<void> {
+	private async findOrCreate(order: Order): Promise<void> {
 		const { clock, journal, memory, neverCreated, startedAt, submission, watcher } = this.shared;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
 			if (earlierId === null && neverCreated) throw neverCreated;
-			const made = earlierId === null ? await submission.create(order, build) : null;
+			const made = earlierId === null ? await submission.create(order) : null;
 			const id = earlierId ?? made?.item.id;
 			// Another execution was first, or the row has changed. The next read returns the result, or waits for it.
 			if (id === undefined) continue;

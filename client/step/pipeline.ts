@@ -1,7 +1,7 @@
 import { onAbort } from '../async';
 import type { ProbeUrl } from '../ports';
 import { JobRun, type SharedByJobs } from './job-run';
-import type { Job } from '../jobs/job';
+import { fallbackOf, type Job } from '../jobs/job';
 import type { Memory, Spent } from '../jobs/memory';
 import { Rest } from '../jobs/rest';
 import type { StepPorts } from '../jobs/step-ports';
@@ -136,8 +136,11 @@ export class Pipeline<T> {
 			ended.abort();
 		}
 		const balance = await this.balances();
+		const outcomeOf = (job: Job) =>
+			// The generation of a job that this run never started may exist from before.
+			this.outcomes.get(job) ?? new JobRun(job, this.shared).outcomeOf<T>(new CancelledError());
 		return {
-			outcomes: this.jobs.map((job) => this.outcomes.get(job) ?? this.stopped(job)),
+			outcomes: this.jobs.map(outcomeOf),
 			firstFailed: this.firstFailed,
 			memory: this.remembered(),
 			wakeAt: cancel.aborted ? null : (this.rest?.wakeAt ?? null),
@@ -202,7 +205,7 @@ export class Pipeline<T> {
 			void this.claimNext(run, ended.signal);
 			await run.wait().finally(() => ended.abort('settled'));
 			const generation = run.result();
-			if (run.fallback !== null) this.shared.submission.stats.fellBack++;
+			if (fallbackOf(run.job) !== undefined) this.shared.submission.stats.fellBack++;
 			this.finishing.push(this.finish(run, generation));
 		} catch (error) {
 			if (run.planNextTry(error)) return false;
@@ -236,11 +239,6 @@ export class Pipeline<T> {
 		} catch (error) {
 			this.settle(job, thrownOutcome(run.explain(error), generation.item));
 		}
-	}
-
-	/** Returns the outcome of a job that this run never started. Its generation may exist from before. */
-	private stopped(job: Job): Outcome<T> {
-		return new JobRun(job, this.shared).outcomeOf(new CancelledError());
 	}
 
 	private settle(job: Job, outcome: Outcome<T>): void {

@@ -9,6 +9,8 @@ export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
 /** Before anything is known, a generation of age t has probably ended by the age of 2t + this. */
 const PRIOR_SCALE_MS = 1_000;
+/** Longest wait for a turn. */
+const LONGEST_TURN_MS = 1_000;
 /** Number of ended generations to remember. The last ones count: a model may become slower or faster. */
 const MOST_REMEMBERED = 128;
 
@@ -60,7 +62,7 @@ export class Prober {
 	 * only `NOT_YET` and 403 that it does not exist yet. After any other response, such as a page, or none in time, this
 	 * proves nothing.
 	 *
-	 * @param until the latest time for its turn, and `deadline` for its response
+	 * @param until the latest time for its turn, which comes within a second, and `deadline` for its response
 	 * @returns what was found, and when the request was sent; `null` if it was not its turn in time
 	 * @throws CancelledError once the step ends
 	 */
@@ -76,7 +78,8 @@ export class Prober {
 		this.waiting.set(probed, begin);
 		void this.serve();
 		const forget = onAbort(halt, begin);
-		await clock.sleep(Math.max(0, until - clock.now()), turn.signal);
+		const leftMs = Math.min(until, deadline) - clock.now();
+		await clock.sleep(Math.max(0, Math.min(leftMs, LONGEST_TURN_MS)), turn.signal);
 		forget();
 		const isLate = this.waiting.delete(probed);
 		if (halt.aborted) throw new CancelledError();

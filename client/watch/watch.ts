@@ -17,8 +17,6 @@ const CONFIRMING_PAUSES_MS = [200, 400, 800];
 const STATUS_EVERY = 5;
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const PROBE_PAUSE = { leastMs: 150, ofAge: 1 / 40 };
-/** Longest wait for a turn to probe. */
-const LONGEST_TURN_MS = 1_000;
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
@@ -161,20 +159,17 @@ export class Watch implements Probed {
 		if (isCompleted(generation)) prober.ended(this);
 		// The file of a completed generation exists. If the storage still reports it as missing, probes are useless.
 		if (!wasProbed || !isCompleted(generation) || generation.item.url === null) return;
-		const until = Math.min(deadline, ports.clock.now() + LONGEST_TURN_MS);
-		const probed = await prober.probe(this, this.url, until, deadline);
+		const probed = await prober.probe(this, this.url, deadline, deadline);
 		if (probed?.found === 'missing') prober.usable = false;
 	}
 
 	/** @param statusAt when the next status check is due, which does not wait for a probe */
 	private async probeOutput(statusAt: number, deadline: number): Promise<void> {
 		const { ports, prober } = this.watcher;
-		const { clock } = ports;
-		const until = Math.min(statusAt, deadline, clock.now() + LONGEST_TURN_MS);
-		const probed = await prober.probe(this, this.url, until, deadline);
+		const probed = await prober.probe(this, this.url, statusAt, deadline);
 		this.isCrowded = probed === null;
 		if (probed === null) {
-			this.probeAt = clock.now();
+			this.probeAt = ports.clock.now();
 			return;
 		}
 		if (probed.found === 'missing') {

@@ -32,7 +32,10 @@ export function creating(prompt: string, itemIndex = 0, changes: CreateChanges =
 
 /** Returns the fields of a job that sends this request. */
 export function requesting(draft: CreateRequest) {
-	const request = async () => await Promise.resolve(draft);
+	const request = async (model?: string) => {
+		const fallback = model === undefined ? null : { model };
+		return await Promise.resolve({ ...draft, body: { ...draft.body, ...fallback } });
+	};
 	return { digest: digest(JSON.stringify(draft)), draft, request };
 }
 

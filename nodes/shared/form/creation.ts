@@ -86,9 +86,10 @@ export function creationPlans(
 				kind: 'create',
 				outputIndex,
 				draft,
-				request: async () => {
+				request: async (model) => {
 					const loaded = (await inputs?.load()) ?? [];
-					return loaded.length > 0 ? { ...draft, body: { ...draft.body, inputs: loaded } } : draft;
+					const files = loaded.length > 0 && { inputs: loaded };
+					return { type, body: { ...draft.body, ...(model !== undefined && { model }), ...files } };
 				},
 				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
 				...shared,

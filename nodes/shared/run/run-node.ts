@@ -50,7 +50,7 @@ export async function runNode(
 	sleep?: Sleep,
 ): Promise<INodeExecutionData[][]> {
 	const plans = await planItems(step, planItem);
-	const start = await startOf(step);
+	const start = startOf(step);
 	const { journal } = start;
 	const failures = plans.map((plan, itemIndex) =>
 		plan.ok ? [] : unsentErrors(journal, plan.error, itemIndex),

@@ -42,7 +42,7 @@ export interface StepStart {
 }
 
 /** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
-export async function startOf(step: Step): Promise<StepStart> {
+export function startOf(step: Step): StepStart {
 	return {
 		options: stepOptionsOf(step),
 		journal: journalOf(step),

@@ -30,7 +30,7 @@ export async function fetchResults(
 	});
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
-	const started = await startOf(step);
+	const started = startOf(step);
 	const start = { ...started, memory, neverCreated: neverCreated(), reported };
 	return await runToEnd(step, start, planned, failures);
 }
@@ -62,7 +62,7 @@ export async function lastKnown(
 	{ memory }: SleepState,
 	error: GenerationError,
 ): Promise<GenerationError[]> {
-	const { journal } = await startOf(step);
+	const { journal } = startOf(step);
 	const jobs = plans.flatMap((plan) => (plan.ok ? plan.value.map(({ job }) => job) : []));
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	const record = opened.ok ? opened.value : null;

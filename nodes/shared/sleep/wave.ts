@@ -106,7 +106,7 @@ async function wave(
 	const { result: left, stopped } = await unlessStopped(
 		step,
 		state,
-		async (awake) => await runWave(awake, planned, state.memory, await startOf(step)),
+		async (awake) => await runWave(awake, planned, state.memory, startOf(step)),
 	);
 	const { memory, wakeAt } = left;
 	const ends = stopped || helper.signal.aborted;
