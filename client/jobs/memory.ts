@@ -1,7 +1,7 @@
 import type { GenerationErrorFields } from '../api/errors';
 import type { Row } from './row';
 
-/** What a step has spent. Prices are not known in advance: they are differences of the balance. */
+/** What a step has spent. No price is known in advance: each is measured as a drop of the balance. */
 export interface Spent {
 	/** Creating requests that were charged or may have been. */
 	requests: number;

@@ -3,7 +3,7 @@ import type { Clock, Random } from '../ports';
 import type { Memory } from './memory';
 
 const DECIDE_EVERY_MS = 500;
-/** What is due within this time is due soon. n8n looks for executions to wake once a minute: a short sleep would end late. */
+/** Work due this soon keeps a run awake: n8n wakes executions only once a minute, so a short sleep would end late. */
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;

@@ -13,11 +13,11 @@ export interface StepPorts {
 	halt: AbortSignal;
 	/** When the step began, perhaps in an earlier run of the same jobs. */
 	startedAt: number;
-	/** What earlier runs of the same jobs remember. */
+	/** What earlier runs of the same jobs remember, such as the waves of a sleep. */
 	memory?: Memory;
 	/** Set if the run may rest. */
 	rest?: Rest;
 	/** If set, nothing is created, and each item without a generation gets this error. */
-	neverCreated?: GenerationError;
+	creationBan?: GenerationError;
 	debug?: Debug;
 }

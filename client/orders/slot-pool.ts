@@ -55,7 +55,7 @@ export class StepGate {
 }
 
 /**
- * The concurrent slots of an account, and the queue for them. The steps of a process with one credential share it. Every
+ * The concurrent slots of an account, and the queue for them. In a process, steps with one credential share it. Every
  * request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a slot that
  * a generation has freed. Other clients use the account too, so one speculative request follows each backoff (spec 7,
  * retry rule 1), and each one that succeeds allows two more.

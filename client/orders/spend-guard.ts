@@ -48,7 +48,7 @@ export class SpendGuard {
 	private balance = 0;
 	private readAt: number | null = null;
 	private reading: Promise<void> | null = null;
-	/** Resume the items that wait for the result of another one. */
+	/** Callbacks that resume items which wait for the result of another one. */
 	private readonly waiting: Array<() => void> = [];
 	private readonly isMeasuring: boolean;
 

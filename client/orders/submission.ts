@@ -49,7 +49,7 @@ export class Submission {
 		retries: 0,
 		/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
 		resubmitted: 0,
-		/** Generations that were created because one failed during this step. */
+		/** Generations created to replace ones that failed in this step. */
 		recreated: 0,
 		/** Outputs that a fallback model created. */
 		fellBack: 0,
@@ -99,7 +99,7 @@ export class Submission {
 	 * @returns `null` if another execution was first, or nothing was sent: read the order again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
-	async create(order: Order): Promise<Generation | null> {
+	async createWithRetries(order: Order): Promise<Generation | null> {
 		const { clock, random, halt, rest, slots, debug } = this.ports;
 		const sending: Sending = {
 			order,
@@ -175,9 +175,13 @@ export class Submission {
 		});
 		const mayBeCharged = sent.ok ? sent.value !== null : !isUncharged(sent.error);
 		guard.end(mayBeCharged);
-		if (sent.ok || mayBeCharged) this.settle(sending, mayBeCharged);
-		if (sent.ok && sent.value) this.store(sending, sent.value);
-		else if (mayBeCharged) sending.claim?.lost();
+		if (sent.ok || mayBeCharged) this.endAdmission(sending, mayBeCharged);
+		if (sent.ok && sent.value) {
+			this.stats.made++;
+			const known = journal.known(order);
+			if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
+			sending.claim?.made(sent.value);
+		} else if (mayBeCharged) sending.claim?.lost();
 		else sending.claim?.free();
 		sending.claim = null;
 		if (sent.ok) {
@@ -194,7 +198,7 @@ export class Submission {
 	}
 
 	/** Tells the spending limit that an item is no longer sent. */
-	private settle(sending: Sending, mayBeCharged: boolean): void {
+	private endAdmission(sending: Sending, mayBeCharged: boolean): void {
 		if (sending.isAdmitted) this.ports.guard.settle(mayBeCharged);
 		sending.isAdmitted = false;
 	}
@@ -255,28 +259,20 @@ export class Submission {
 		return Math.min(since + order.job.timeoutMs, this.sendBy(order));
 	}
 
-	private store({ order, claim }: Sending, generation: Generation): void {
-		const { journal } = this.ports;
-		this.stats.made++;
-		const known = journal.known(order);
-		if (known.state === 'sent') this.stats.resubmitted += known.count - 1;
-		claim?.made(generation);
-	}
-
 	private lostOf({ lock }: Order): number {
 		return this.lost.get(lock) ?? 0;
 	}
 
 	/** True if the order may be sent although an earlier request may have been charged. */
 	private mayResend(order: Order): boolean {
-		const isAllowed = order.job.onUncertainCharge === 'resubmit' && !this.ports.neverCreated;
+		const isAllowed = order.job.onUncertainCharge === 'resubmit' && !this.ports.creationBan;
 		return isAllowed && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
 	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
 	private finalError(sending: Sending, error: unknown): unknown {
 		const { order, lastError } = sending;
-		this.settle(sending, false);
+		this.endAdmission(sending, false);
 		const entry = this.ports.journal.known(order);
 		if (entry.state !== 'sent') return error;
 		return uncertainCharge(lastError, entry, order.job.onUncertainCharge);

@@ -27,7 +27,7 @@ const LEAST_LEFT_MS = 1_000;
 /** The same for the first checks after a sleep, with all of their retries. */
 const AFTER_SLEEP_MS = 100_000;
 
-/** What all jobs of a step share. */
+/** Shared by all jobs of one run. */
 export interface SharedByJobs extends StepPorts {
 	/** When a late or resumed job last received a status; at first, when the pipeline started. */
 	lateSeenAt: number;
@@ -88,7 +88,7 @@ export class JobRun {
 	/** Claims the order of a job before it begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		if (job.kind !== 'create' || !job.idempotencyKey || shared.neverCreated) return false;
+		if (job.kind !== 'create' || !job.idempotencyKey || shared.creationBan) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
 
@@ -111,12 +111,12 @@ export class JobRun {
 
 	/** Requests the status once. After a sleep, or if the item had to wait, also when its deadline has passed. */
 	private async checkOnce(): Promise<void> {
-		const { clock, lateSeenAt, neverCreated } = this.shared;
+		const { clock, lateSeenAt, creationBan } = this.shared;
 		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
 		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
 		// The results of a batch are fetched only once, so in an outage this is repeated for the whole Timeout.
-		const isLast = kind === 'create' && neverCreated;
+		const isLast = kind === 'create' && creationBan;
 		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
 		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);
 		await this.watch?.until('fetched', until);
@@ -226,13 +226,13 @@ export class JobRun {
 
 	/** Reuses the generation of an earlier attempt, unless it failed. Otherwise creates a new one. */
 	private async findOrCreate(order: Order): Promise<void> {
-		const { clock, journal, memory, neverCreated, startedAt, submission, watcher } = this.shared;
+		const { clock, journal, memory, creationBan, startedAt, submission, watcher } = this.shared;
 		for (;;) {
 			const earlierId = await submission.earlier(order);
-			if (earlierId === null && neverCreated) throw neverCreated;
-			const made = earlierId === null ? await submission.create(order) : null;
+			if (earlierId === null && creationBan) throw creationBan;
+			const made = earlierId === null ? await submission.createWithRetries(order) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another execution was first, or the row has changed. The next read returns the result, or waits for it.
+			// Another execution was first, or nothing was sent. The next read returns the result, or waits for it.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			this.watch = new Watch(watcher, id, made, order.job.readiness, true);

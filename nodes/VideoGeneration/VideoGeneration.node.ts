@@ -8,8 +8,8 @@ import type {
 import { modelSubtitle, sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
 import { modelOptions, modelSearch } from '../shared/run/model-search';
-import { sleepingBatch } from '../shared/sleep/batch';
-import { runSleepingNode } from '../shared/sleeping-node';
+import { creatingProfile } from '../shared/sleep/batch';
+import { runGenerationNode } from '../shared/generation-node';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, videoFields } from './fields';
 import { planVideo } from './request';
@@ -38,7 +38,7 @@ export class VideoGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const sleeper = sleepingBatch({ fields: videoFields, plan: planVideo });
-		return await runSleepingNode(stepIn(this), sleeper);
+		const profile = creatingProfile({ fields: videoFields, plan: planVideo });
+		return await runGenerationNode(stepIn(this), profile);
 	}
 }

@@ -7,11 +7,11 @@ import type {
 
 import { sharedDescription } from '../shared/form/description';
 import { formOf } from '../shared/form/form';
-import { runSleepingNode } from '../shared/sleeping-node';
+import { runGenerationNode } from '../shared/generation-node';
 import { stepIn } from '../shared/step';
 import { AS_TOOL, waitForm } from './fields';
 import { modeOf } from './request';
-import { suspendedWait } from './suspend';
+import { waitingProfile } from './suspend';
 
 /** The Wait for Completion node: returns generations that already exist (spec 4.3). */
 export class WaitForCompletion implements INodeType {
@@ -34,6 +34,6 @@ export class WaitForCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const step = stepIn(this);
-		return await runSleepingNode(step, suspendedWait, modeOf(step) === 'suspend');
+		return await runGenerationNode(step, waitingProfile, modeOf(step) === 'suspend');
 	}
 }

@@ -1,9 +1,9 @@
-import type { Sleeper } from '../shared/sleep/state';
+import type { NodeProfile } from '../shared/sleep/state';
 import { waitFields } from './fields';
 import { planWait } from './request';
 
-/** The suspended wait: a step that sleeps, with nothing to create. */
-export const suspendedWait: Sleeper = {
+/** A suspended wait sleeps like a batch, with nothing to create. */
+export const waitingProfile: NodeProfile = {
 	noun: 'suspended wait',
 	createsNothing: true,
 	howToGoOn:

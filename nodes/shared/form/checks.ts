@@ -75,7 +75,7 @@ export function toPlainValue(field: string, value: unknown): unknown {
 	return value;
 }
 
-/** True for an object that is no list. */
+/** True for any object but an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

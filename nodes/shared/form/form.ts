@@ -70,7 +70,7 @@ export function readForm(step: Step, itemIndex: number, entries: Entry[]): Value
 
 /**
  * Reads and checks one field for one item; `null` if it is empty, hidden or not added. Throws InvalidInputError that names
- * it: leaving it out in silence would charge for something else.
+ * it: to leave it out silently would charge for the wrong thing.
  */
 export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	const { path, label, required, limits } = field;

@@ -92,7 +92,7 @@ export async function download(
 		// A pause that the storage has asked for is no failed retry.
 		if (error.retryAfterMs === null) retries++;
 		if (signal.aborted) throw new CancelledError();
-		// After a connection error the current URL is still valid.
+		// If the storage did not reject the current URL, it is still valid.
 		if (error.status === null && generation.item.url !== null) continue;
 		const fresh = await toResult(request.refresh);
 		// If the status check fails, the current URL may still work, unless the storage rejected it.

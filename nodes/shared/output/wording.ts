@@ -13,7 +13,7 @@ const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 /** The description of an error: what happened, what was charged, and what to do. */
 export function explained(error: GenerationError): string {
 	const { details, charge, code, description, generation } = error;
-	// With a generation, an error without a charge is about a status check.
+	// An error that has a generation and no charge is from a status check.
 	const ofCheck = generation !== null || code === 'generation_not_found';
 	const none = ofCheck ? 'Status checks charge nothing' : 'Nothing was charged for it';
 	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);

@@ -213,16 +213,16 @@ async function recordOf(
 	planned: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {
-	const { journal, memory, neverCreated } = start;
+	const { journal, memory, creationBan } = start;
 	const jobs = planned.map(({ job }) => job);
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (step.signal.aborted) return null;
 	// Another helper execution then fetches the results.
-	if (neverCreated) throw opened.error;
+	if (creationBan) throw opened.error;
 	// A wave in the step itself still has the journal of what it created. It creates nothing more.
-	if (memory) start.neverCreated = opened.error as GenerationError;
+	if (memory) start.creationBan = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {
 		if (keyOf(job) === null) continue;

@@ -34,7 +34,7 @@ export interface StepStart {
 	/** True if the run rests while nothing is due soon. */
 	rests?: boolean;
 	/** If set, nothing is created, and each item without a generation gets this error. */
-	neverCreated?: GenerationError;
+	creationBan?: GenerationError;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
 	/** If the step ran a wave without a sleep: what it did, for the hints. */

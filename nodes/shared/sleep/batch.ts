@@ -5,14 +5,14 @@ import { InvalidInputError } from '../form/checks';
 import type { Plan } from '../form/plan-items';
 import { keyOf } from '../record/record';
 import { unsentErrors, type Failures } from '../run/run-node';
-import type { Sleeper } from './state';
+import type { NodeProfile } from './state';
 import type { StepStart } from '../run/run-plans';
 import type { Step } from '../step';
 import { beginSleep } from './begin';
 import { polledHint } from './can-sleep';
 
-/** What a node that creates generations does with a batch that sleeps. */
-export function sleepingBatch(node: Pick<Sleeper, 'fields' | 'plan'>): Sleeper {
+/** The profile of a node that creates generations. */
+export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): NodeProfile {
 	return {
 		noun: 'sleeping batch',
 		createsNothing: false,
@@ -25,7 +25,7 @@ export function sleepingBatch(node: Pick<Sleeper, 'fields' | 'plan'>): Sleeper {
 /** As `beginSleep`. Each item needs an idempotency key, also where the step polls: the user asked for a batch that needs keys. */
 export async function beginBatch(
 	step: Step,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
@@ -40,7 +40,7 @@ export async function beginBatch(
 	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);
 	if (several)
 		return polledHint(step, 'n8n cannot pair several outputs with one item after a sleep');
-	return await beginSleep(step, sleeper, start, planned, failures);
+	return await beginSleep(step, profile, start, planned, failures);
 }
 
 function keyMissing(): InvalidInputError {

@@ -12,7 +12,7 @@ import { spentBy, type StepStart } from '../run/run-plans';
 import type { Step } from '../step';
 import { polledHint, whyNotSleep } from './can-sleep';
 import { keepParameters } from './kept-step';
-import { messageItem, newState, type SleepState, type Sleeper } from './state';
+import { messageItem, newState, type SleepState, type NodeProfile } from './state';
 import { runWave } from './wave';
 import { guardWorkflow } from './workflows';
 
@@ -30,7 +30,7 @@ const LEAST_TIMEOUT_MS = 130_000;
  */
 export async function beginSleep(
 	step: Step,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 	start: StepStart,
 	planned: Plan[],
 	failures: Failures,
@@ -53,7 +53,7 @@ export async function beginSleep(
 	const { memory: left, stats, wakeAt } = begun.value;
 	if (wakeAt !== null) {
 		const state = newState(step, journal.runIndex, left, hasFiles(step, planned));
-		const slept = await fallAsleep(step, sleeper, state);
+		const slept = await fallAsleep(step, profile, state);
 		if (slept) return slept;
 	}
 	start.memory = left;
@@ -79,7 +79,7 @@ function hasFiles(step: Step, planned: Plan[]): boolean {
  */
 async function fallAsleep(
 	step: Step,
-	{ fields, noun }: Pick<Sleeper, 'fields' | 'noun'>,
+	{ fields, noun }: Pick<NodeProfile, 'fields' | 'noun'>,
 	state: SleepState,
 ): Promise<INodeExecutionData[][] | null> {
 	const secret = keepParameters(step, fields, state.run);

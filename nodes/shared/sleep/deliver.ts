@@ -7,11 +7,11 @@ import { n8nStarted } from './crash-recovery';
 import { awaitedStep, unlessStopped } from './executions';
 import { failureItem } from './failure';
 import { fetchResults } from './fetch-results';
-import { messageItem, type Sleeper, type SleepState } from './state';
+import { messageItem, type NodeProfile, type SleepState } from './state';
 import type { Step } from '../step';
 
 /**
- * Fetches the results of a step that sleeps. If an error is thrown, n8n keeps the execution. If the user's workflow keeps
+ * Fetches the results of a step that sleeps. A thrown error makes n8n keep the execution. If the user's workflow keeps
  * no failed executions, the error is therefore returned, in an item like the one that n8n makes of the error of a failed
  * helper workflow.
  *
@@ -20,9 +20,9 @@ import type { Step } from '../step';
 export async function deliver(
 	helper: Step,
 	state: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
-	const delivered = await toResult(async () => await resultsOf(helper, state, sleeper));
+	const delivered = await toResult(async () => await resultsOf(helper, state, profile));
 	if (delivered.ok) return delivered.value;
 	if (termsOf(helper)?.errors !== 'none') throw delivered.error;
 	return [[{ json: { error: (delivered.error as Error).message } }]];
@@ -31,19 +31,19 @@ export async function deliver(
 async function resultsOf(
 	helper: Step,
 	state: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
 	// Waits before it reads the step, which may be stopped meanwhile.
-	await n8nStarted(helper, !sleeper.createsNothing);
+	await n8nStarted(helper, !profile.createsNothing);
 	const step = await awaitedStep(helper, state);
 	if (step === null) return [[messageItem({ stopped: true })]];
-	const plans = await planItems(step, sleeper.plan);
+	const plans = await planItems(step, profile.plan);
 	const { result: fetched } = await unlessStopped(
 		step,
 		state,
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
-	if (!fetched.ok) return [[failureItem(fetched.error, sleeper.howToGoOn)]];
+	if (!fetched.ok) return [[failureItem(fetched.error, profile.howToGoOn)]];
 	// n8n runs no node after one without output.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
 }

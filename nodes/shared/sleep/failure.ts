@@ -6,7 +6,7 @@ import { hasId, isLive } from '../../../client/orders/table';
 import { sentences } from '../../../client/text';
 import { addItemIndex, nodeError } from '../output/node-error';
 import { rowsOfExecution } from '../record/data-table';
-import { messageItem, type StepFailure, type Sleeper } from './state';
+import { messageItem, type StepFailure, type NodeProfile } from './state';
 import type { Step } from '../step';
 
 /** The errors of steps that sleep, and the failure of a step on its way from one helper execution to the next. */
@@ -43,7 +43,7 @@ export function throwFailure(helper: Step, failure: StepFailure | undefined): vo
 }
 
 /** For the error of a sleep that ended early. */
-export type Advice = Pick<Sleeper, 'createsNothing' | 'howToGoOn'>;
+export type Advice = Pick<NodeProfile, 'createsNothing' | 'howToGoOn'>;
 
 /**
  * Builds the error of a sleep that ended early. It says how to go on.

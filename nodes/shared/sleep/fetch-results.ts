@@ -31,7 +31,7 @@ export async function fetchResults(
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const reported = new Set(plans.flatMap((_, index) => (memory.ends[index] ? index : [])));
 	const started = startOf(step);
-	const start = { ...started, memory, neverCreated: neverCreated(), reported };
+	const start = { ...started, memory, creationBan: notSentBefore(), reported };
 	return await runToEnd(step, start, planned, failures);
 }
 
@@ -42,7 +42,7 @@ function rejectedAfterSleep(thrown: unknown): GenerationError {
 }
 
 /** The error of an item that the step has no generation for: it ended before it could create one. */
-function neverCreated(): GenerationError {
+function notSentBefore(): GenerationError {
 	return new GenerationError({
 		title: 'The sleeping batch ended before this item was created',
 		description: 'Run the same items again: charged generations are reused.',

@@ -11,7 +11,7 @@ import {
 	ROLE_PARAMETER,
 	STORED_VERSION,
 	type Role,
-	type Sleeper,
+	type NodeProfile,
 } from './state';
 import { firstSleep } from './wave';
 import { supervise, type Kept } from './supervise';
@@ -28,15 +28,18 @@ export function isHelper({ node }: Pick<Step, 'node'>): boolean {
  * @returns the items of the node's output
  * @throws NodeApiError as the step does
  */
-export async function runAsHelper(helper: Step, sleeper: Sleeper): Promise<INodeExecutionData[][]> {
+export async function runAsHelper(
+	helper: Step,
+	profile: NodeProfile,
+): Promise<INodeExecutionData[][]> {
 	const role = roleOf(helper.node.parameters[ROLE_PARAMETER]);
 	const { batch } = helper.n8n.getContext('flow') as Kept;
 	const state = batch ?? messageIn(helper.items[0])?.state;
 	const isOurs = isState(state) && state.v === STORED_VERSION && secretOf(helper) !== null;
-	if (role === null || !isOurs) throw await foreign(helper, role, sleeper);
+	if (role === null || !isOurs) throw await foreign(helper, role, profile);
 	if (role === 'sleep') return await firstSleep(helper, state);
-	if (role === 'deliver') return await deliver(helper, state, sleeper);
-	return await supervise(helper, role, state, sleeper);
+	if (role === 'deliver') return await deliver(helper, state, profile);
+	return await supervise(helper, role, state, profile);
 }
 
 /**
@@ -44,12 +47,16 @@ export async function runAsHelper(helper: Step, sleeper: Sleeper): Promise<INode
  * step, or the workflow is not a helper workflow. Nothing proves that the node may read the step, so the error names only
  * what the node's own execution has stored.
  */
-async function foreign(helper: Step, role: Role | null, sleeper: Sleeper): Promise<NodeApiError> {
-	await n8nStarted(helper, !sleeper.createsNothing);
+async function foreign(
+	helper: Step,
+	role: Role | null,
+	profile: NodeProfile,
+): Promise<NodeApiError> {
+	await n8nStarted(helper, !profile.createsNothing);
 	const { batch } = helper.n8n.getContext('flow') as Kept;
 	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(batch)
-		? await otherVersion(helper, batch.batch, sleeper)
-		: notAsleep(helper, sleeper);
+		? await otherVersion(helper, batch.batch, profile)
+		: notAsleep(helper, profile);
 }

@@ -37,8 +37,8 @@ export const ROLE_PARAMETER = 'batchRole';
  */
 export const STORED_VERSION = 7;
 
-/** A node whose step can sleep. */
-export interface Sleeper {
+/** What differs between the nodes whose steps can sleep. */
+export interface NodeProfile {
 	/** What its sleep is called in texts for the user. */
 	noun: 'sleeping batch' | 'suspended wait';
 	/** True if the node creates no generations, so that nothing can be charged. */
@@ -58,7 +58,7 @@ export interface SleepState {
 	batch: string;
 	/** Name of the step. */
 	step: string;
-	/** The run index of the step: in a loop, each run has a batch of its own. */
+	/** The run index of the step: in a loop, each run sleeps separately. */
 	run: number;
 	/** True if the output may have files. */
 	hasFiles: boolean;

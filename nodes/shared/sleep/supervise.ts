@@ -21,7 +21,7 @@ import {
 	takeIn,
 	type Role,
 	type SleepState,
-	type Sleeper,
+	type NodeProfile,
 } from './state';
 import { stateOf, stepOf } from './executions';
 import { lastKnown } from './fetch-results';
@@ -49,7 +49,7 @@ export async function supervise(
 	helper: Step,
 	role: Role,
 	given: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
 	const kept = helper.n8n.getContext('flow') as Kept;
 	const isFirst = kept.batch === undefined;
@@ -60,7 +60,7 @@ export async function supervise(
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
 	// n8n must have started before this node works, or ends the execution.
-	if (isWave || isLast) await n8nStarted(helper, !sleeper.createsNothing);
+	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
 	if (isResult(input[0])) kept.result ??= input;
 	const { result } = kept;
 	if (result) {
@@ -72,12 +72,12 @@ export async function supervise(
 	const isGuard = role === 'startWaves' || role === 'return';
 	// A node before this one may have started a helper execution: in the waves, only once they are over.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
-		await listen(helper, kept, state, input[0], !sleeper.createsNothing);
+		await listen(helper, kept, state, input[0], !profile.createsNothing);
 	}
 	// This helper execution was stopped. n8n would still start another helper workflow.
 	if (helper.signal.aborted)
-		return [[role === 'return' ? interrupted(state, sleeper) : messageItem({ stopped: true })]];
-	const of = { node: helper.node, step: state.step, noun: sleeper.noun };
+		return [[role === 'return' ? interrupted(state, profile) : messageItem({ stopped: true })]];
+	const of = { node: helper.node, step: state.step, noun: profile.noun };
 	switch (role) {
 		case 'startWaves': {
 			if (getsNoResults(state)) return nothing();
@@ -86,7 +86,7 @@ export async function supervise(
 			return output;
 		}
 		case 'wave':
-			return isWave ? await nextWave(helper, state, sleeper) : nothing();
+			return isWave ? await nextWave(helper, state, profile) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
 			// It sleeps before it works: n8n would assign the files of an execution that never slept to this one, and this one
@@ -95,7 +95,7 @@ export async function supervise(
 		case 'report':
 			return [[messageItem({ report: state })]];
 		default:
-			return await unfinished(helper, state, sleeper);
+			return await unfinished(helper, state, profile);
 	}
 }
 
@@ -161,8 +161,8 @@ async function listen(
 }
 
 /** What the guard returns after a stop. */
-function interrupted(state: SleepState, sleeper: Sleeper): INodeExecutionData {
-	const { message, description, code } = givenUp(state, sleeper);
+function interrupted(state: SleepState, profile: NodeProfile): INodeExecutionData {
+	const { message, description, code } = givenUp(state, profile);
 	return { json: { error: sentences(message, description), error_code: code } };
 }
 
@@ -170,14 +170,14 @@ function interrupted(state: SleepState, sleeper: Sleeper): INodeExecutionData {
 async function unfinished(
 	helper: Step,
 	state: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
 	const step = await stepOf(helper, state);
 	// The step was stopped: nothing reads this output.
-	if (step === null && state.stopped) return [[interrupted(state, sleeper)]];
-	const error = givenUp(state, sleeper);
+	if (step === null && state.stopped) return [[interrupted(state, profile)]];
+	const error = givenUp(state, profile);
 	if (step === null) throw nodeError(helper, error, 0);
-	const plans = await planItems(step, sleeper.plan);
+	const plans = await planItems(step, profile.plan);
 	// The error of an item also names generations whose items are not known.
 	const errors = await lastKnown(step, plans, state, error);
 	const ends = errors.map((one, itemIndex) => ({ kind: 'error', error: one, itemIndex }) as const);
@@ -186,15 +186,15 @@ async function unfinished(
 	return [outputItems(step, ends)];
 }
 
-function givenUp(state: SleepState, sleeper: Sleeper) {
+function givenUp(state: SleepState, profile: NodeProfile) {
 	const { dead, stopped, lastDeath } = state;
-	const what = `The ${sleeper.noun} ended`;
-	if (stopped) return endedEarly(sleeper, what, '', { cause: ': a helper execution was stopped' });
+	const what = `The ${profile.noun} ended`;
+	if (stopped) return endedEarly(profile, what, '', { cause: ': a helper execution was stopped' });
 	const details = lastDeath && `The last of them ended with: ${lastDeath}`;
 	const first = 'Fix the cause first.';
 	const cause =
 		dead >= MOST_DEAD
 			? `: ${dead} helper executions in a row failed`
 			: ': it needed more helper executions than a step may start';
-	return endedEarly(sleeper, what, details, { first, cause });
+	return endedEarly(profile, what, details, { first, cause });
 }

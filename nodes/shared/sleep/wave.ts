@@ -19,7 +19,7 @@ import {
 	nothing,
 	shortly,
 	takeIn,
-	type Sleeper,
+	type NodeProfile,
 	type SleepState,
 } from './state';
 import type { Step } from '../step';
@@ -82,9 +82,9 @@ export async function firstSleep(
 export async function nextWave(
 	helper: Step,
 	state: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
-	const ended = await toResult(async () => await wave(helper, state, sleeper));
+	const ended = await toResult(async () => await wave(helper, state, profile));
 	if (helper.signal.aborted) return [[messageItem({ stopped: true })]];
 	if (!ended.ok) countDeath(state, (ended.error as Error).message);
 	else takeIn(state, ended.value);
@@ -97,11 +97,11 @@ export async function nextWave(
 async function wave(
 	helper: Step,
 	state: SleepState,
-	sleeper: Sleeper,
+	profile: NodeProfile,
 ): Promise<Partial<SleepState>> {
 	const step = await awaitedStep(helper, state);
 	if (step === null) return { over: true, stopped: true };
-	const plans = await planItems(step, sleeper.plan);
+	const plans = await planItems(step, profile.plan);
 	const planned = plans.flatMap((plan) => (plan.ok ? plan.value : []));
 	const { result: left, stopped } = await unlessStopped(
 		step,

@@ -1,7 +1,7 @@
 import type { INode, IWorkflowBase } from 'n8n-workflow';
 
 import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
-import { ROLE_PARAMETER, type Role, type Sleeper } from './state';
+import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
 
 /**
  * The helper workflows of a step that sleeps. The step starts the guard, and the guard the waves: one execution that
@@ -32,7 +32,7 @@ export interface HelperOf {
 	node: INode;
 	/** Name of the step. */
 	step: string;
-	noun: Sleeper['noun'];
+	noun: NodeProfile['noun'];
 }
 
 /** Builds the workflow that starts the waves. */
