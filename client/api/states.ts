@@ -52,7 +52,7 @@ export function isUnknownState(state: string | null | undefined): boolean {
  * @param name the field of the error, if it has one
  */
 export function isContentRefusal(error: unknown, name = '', depth = 0): boolean {
-	// A parameter may have such a name.
+	// It names a field of the request, which may be called `safety`.
 	if (name === 'param' || depth > DEEPEST) return false;
 	if (typeof error === 'string') {
 		const isCode = /code|type/i.test(name) || /^[\w.-]+$/.test(error);

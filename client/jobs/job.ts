@@ -53,7 +53,7 @@ export interface CreateJob extends JobBasics, OutputRef {
 	digest: string;
 	/** The request without its reference inputs, which are read only when it is built. */
 	draft: CreateRequest;
-	/** The parameters of the request and the idempotency key before evaluation: the same in every attempt. */
+	/** Parameters and key with their expressions unevaluated: a retry finds the item by them. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
 	idempotencyKey?: string | null;

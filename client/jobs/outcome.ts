@@ -13,7 +13,7 @@ export type Outcome<T> =
 	/** The step ended before the job did. Its generation continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
-/** True if a generation is known to exist. An id that a user has entered has no status before the first check. */
+/** True if the service has shown that it exists. An id that a user has entered has no status until the first check. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }

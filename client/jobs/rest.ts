@@ -93,7 +93,7 @@ export class Rest {
 	}
 
 	/**
-	 * Watches the waits, and calls `rest` once when the run should rest.
+	 * Calls `rest` once, when all jobs wait and nothing is due soon.
 	 *
 	 * @param jobs the number of jobs that have begun and not ended
 	 * @param rest ends all waits; requests in flight still return their ids

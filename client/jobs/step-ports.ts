@@ -17,7 +17,7 @@ export interface StepPorts {
 	memory?: Memory;
 	/** Set if the run may rest. */
 	rest?: Rest;
-	/** If set, nothing is created, and each item without a generation gets this error. */
+	/** Set if this run may only fetch: each item without a generation gets this error. */
 	creationBan?: GenerationError;
 	debug?: Debug;
 }

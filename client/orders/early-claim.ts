@@ -5,7 +5,7 @@ import type { Clock } from '../ports';
 /** The claim of a step: its request may be in flight. */
 export interface Held {
 	row: RowFields & Partial<Row>;
-	/** True if the row may already have been charged. */
+	/** True if an earlier request of the row may have been charged. */
 	wasUnresolved: boolean;
 	/** The `Idempotency-Key` header of its request. */
 	header: string;

@@ -141,7 +141,7 @@ export class KeyRow {
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
 			if (row === null || (row && hasId(row))) return row;
-			// Only a fresh read shows whether the writer is alive.
+			// An old copy cannot show that its writer is gone.
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await wait(reads - 1);

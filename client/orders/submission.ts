@@ -20,7 +20,7 @@ const KEY_PAUSES_MS = [1_000, 2_000, 3_000];
 /** A later pause of a run that may rest. */
 const RESTING_KEY_PAUSE_MS = 60_000;
 
-/** The requests of an order. */
+/** An order that is being sent. */
 interface Sending {
 	order: Order;
 	/** Its files may be large. */

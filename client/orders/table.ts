@@ -51,7 +51,7 @@ export class UnansweredError extends Error {
 	}
 }
 
-/** The step that rows belong to. */
+/** Who owns and writes the rows. */
 export interface TableScope {
 	/** Empty if the rows belong to a key scope. */
 	workflowId: string;

@@ -143,7 +143,7 @@ export class JobRun {
 		if (seenAt && this.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
 
-	/** Prepares another try if the generation failed, or its model created nothing. Returns false if the error is final. */
+	/** Prepares another try if the generation failed, or its model refused the request. Returns false if none is left. */
 	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';

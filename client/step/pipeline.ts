@@ -71,9 +71,9 @@ export interface PipelineResult<T> {
 	wakeAt: number | null;
 }
 
-/** How long before the end of a generation the next order is claimed. */
+/** How long before the likely end of a generation the row of the next order is written. */
 const EARLY_MS = 1_200;
-/** A call of the table takes a small part of a longer generation, so the next order is claimed after its end. */
+/** Compared with a longer generation, a write takes little time, so that row is then written after its end. */
 const SHORT_MS = 10_000;
 
 /** One run of all jobs of a step. */

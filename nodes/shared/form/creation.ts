@@ -62,7 +62,7 @@ export function creationPlans(
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
-		// n8n may evaluate parallel calls of an agent with the arguments of the first one.
+		// n8n may evaluate parallel calls of an agent with the arguments of the first one, so their JSON counts as well.
 		digest: runsAsTool(step) ? digest(toText([asked, json])) : asked,
 		recipe: () => ({
 			request: toText([

@@ -33,7 +33,7 @@ export interface StepStart {
 	memory?: Memory;
 	/** True if the run rests while nothing is due soon. */
 	rests?: boolean;
-	/** If set, nothing is created, and each item without a generation gets this error. */
+	/** Set if this run may only fetch: each item without a generation gets this error. */
 	creationBan?: GenerationError;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;

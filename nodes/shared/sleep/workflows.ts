@@ -9,7 +9,7 @@ import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
  * fetches the results. The step and the guard sleep until the execution that they started has ended.
  *
  * If n8n dies during a wave, it wakes the guard with an error, and the guard starts waves again. If n8n dies while it
- * fetches results, the waves start that workflow again, or the guard the waves if those were awake too. The guard is awake
+ * fetches results, the waves start that workflow again. If they were awake too, the guard restarts them. The guard is awake
  * only when waves have ended or died. If n8n dies then, it wakes the step with an error of its own, which ends it. The next
  * run of the same items reuses what the table has.
  *
