@@ -82,8 +82,8 @@ export class KeyRow {
 
 	/** True if a run of this step has written the row. */
 	isOwn({ writer }: RowFields): boolean {
-		const { batch } = this.table.scope;
-		return batch !== undefined && writer.startsWith(`${batch}/`);
+		const { token } = this.table.scope;
+		return token !== undefined && writer.startsWith(`${token}/`);
 	}
 
 	/** Rows of generations of this step that have failed, the oldest first. */

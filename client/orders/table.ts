@@ -63,7 +63,7 @@ export interface TableScope {
 	/** A token that is unique to this run of the step. */
 	writer: string;
 	/** The beginning of `writer` in the rows of all runs of the step, if it sleeps. These runs follow each other. */
-	batch?: string;
+	token?: string;
 }
 
 /** A request was sent, or is about to be. */
@@ -84,7 +84,7 @@ export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFiel
 
 /** Returns a new row, without its request. */
 export function newRow(
-	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer' | 'batch'>,
+	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer' | 'token'>,
 	key: string,
 ): RowFields {
 	const empty = Object.fromEntries(TABLE_COLUMNS.map((name) => [name, ''])) as RowFields;

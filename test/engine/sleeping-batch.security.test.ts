@@ -64,7 +64,7 @@ async function victim(): Promise<Run> {
 function forged({ executionId }: Run, changes: Partial<SleepState> = {}): SleepState {
 	return {
 		v: STORED_VERSION,
-		batch: executionId,
+		execution: executionId,
 		step: 'Step',
 		run: 0,
 		hasFiles: true,
@@ -163,8 +163,8 @@ describe('a workflow of another author', () => {
 			null,
 			[],
 			'x',
-			{ ...state, batch: {} },
-			{ ...state, batch: undefined },
+			{ ...state, execution: {} },
+			{ ...state, execution: undefined },
 			{ ...state, step: '__proto__', run: '0' },
 		];
 		for (const role of ['deliver', 'sleep', 'wave', 'return'] as const) {

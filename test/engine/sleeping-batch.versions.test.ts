@@ -14,7 +14,7 @@ function statesOf(run: Run): IDataObject[] {
 	const { nodeExecutionStack } = wavesOf(stage, run).record.state.data.executionData ?? {};
 	const message = nodeExecutionStack?.[0].data.main[0]?.[0].json.sleepingBatchMessage;
 	const { flow } = helperOf(stage, run).contextData;
-	return [(message as IDataObject).state, flow.batch] as IDataObject[];
+	return [(message as IDataObject).state, flow.state] as IDataObject[];
 }
 
 it.each<[string, object]>([

@@ -109,7 +109,7 @@ describe('a suspended wait', () => {
 		const id = await stage.made('a boat [seconds: 90000]');
 		let run = await stage.run('waitForCompletion', late, { items: idsOf(id) });
 		run = await wakeThrough(stage, run);
-		const { batch } = wavesOf(stage, run).contextData.flow as { batch: SleepState };
+		const { state } = wavesOf(stage, run).contextData.flow as { state: SleepState };
 		kill(wavesOf(stage, run));
 		run = await stage.engine.resume(run);
 		expect(run.status).toBe('waiting');
@@ -118,7 +118,7 @@ describe('a suspended wait', () => {
 			wokenAt = nextOf(stage, run).waitTill?.getTime() ?? 0;
 			run = await wakeThrough(stage, run);
 		}
-		const lateMs = batch.memory.since + 1_800_000 - wokenAt;
+		const lateMs = state.memory.since + 1_800_000 - wokenAt;
 		expect(lateMs).toBeGreaterThanOrEqual(0);
 		expect(lateMs).toBeLessThan(41_000);
 		expect(run.output('Step')).toMatchObject([{ json: { id, timed_out: true } }]);

@@ -51,8 +51,8 @@ describe('a suspended wait', () => {
 			{ mode: 'suspend', runOptions },
 			{ items: idsOf(id) },
 		);
-		const { batch } = helperOf(stage, run).contextData.flow as { batch: SleepState };
-		const deadline = batch.memory.since + timeout * 1000;
+		const { state } = helperOf(stage, run).contextData.flow as { state: SleepState };
+		const deadline = state.memory.since + timeout * 1000;
 		let wakesAt = 0;
 		while (run.status === 'waiting') {
 			wakesAt = nextOf(stage, run).waitTill?.getTime() ?? 0;

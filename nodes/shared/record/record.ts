@@ -82,12 +82,12 @@ function nodeOwner({ n8n, node }: Step) {
 
 /** What the rows of a step belong to: its node, or its key scope, for all nodes of one type. */
 function scopeOf(step: Step, memory?: Memory): TableScope {
-	const batch = memory?.token;
+	const token = memory?.token;
 	const run = randomUUID();
-	const writer = batch === undefined ? run : `${batch}/${run.slice(0, 8)}`;
+	const writer = token === undefined ? run : `${token}/${run.slice(0, 8)}`;
 	const keyScope = keyScopeOfStep(step);
 	const type = typeCreatedBy(step) ?? undefined;
 	const owner =
 		keyScope === null ? nodeOwner(step) : { workflowId: '', nodeId: `scope:${keyScope}`, type };
-	return { ...owner, executionId: step.execution, writer, batch };
+	return { ...owner, executionId: step.execution, writer, token };
 }

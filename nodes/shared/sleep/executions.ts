@@ -15,10 +15,13 @@ import { isState, type SleepState } from './state';
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
  * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
  */
-export async function stepOf(helper: Step, { batch, step, run }: SleepState): Promise<Step | null> {
+export async function stepOf(
+	helper: Step,
+	{ execution, step, run }: SleepState,
+): Promise<Step | null> {
 	const secret = secretOf(helper);
 	if (secret === null) return null;
-	return await onceStored(helper, batch, (data) => {
+	return await onceStored(helper, execution, (data) => {
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
 			| KeptParameters
 			| undefined;
@@ -28,7 +31,7 @@ export async function stepOf(helper: Step, { batch, step, run }: SleepState): Pr
 		if (!task || kept?.run !== run) return undefined;
 		// n8n stores all items, even those that Execute Once leaves out.
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
-		return keptStep(helper, { execution: batch, node: task.node, items, kept });
+		return keptStep(helper, { execution, node: task.node, items, kept });
 	});
 }
 
@@ -64,12 +67,12 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 export async function stateOf(
 	helper: Step,
 	waves: string,
-	{ batch, step, run }: SleepState,
+	{ execution, step, run }: SleepState,
 ): Promise<SleepState | null> {
 	const found = await toResult(async () => await helper.n8n.getExecutionDataById(waves));
-	const state: unknown = found.ok && found.value?.executionData?.contextData.flow?.batch;
-	const isOwn = isState(state) && state.batch === batch && state.step === step && state.run === run;
-	return isOwn ? state : null;
+	const state: unknown = found.ok && found.value?.executionData?.contextData.flow?.state;
+	if (!isState(state) || state.execution !== execution) return null;
+	return state.step === step && state.run === run ? state : null;
 }
 
 /** The node at which an execution sleeps, with its input; `undefined` if it does not sleep there. */

@@ -78,11 +78,11 @@ export function notAsleep(helper: Step, advice: Advice): NodeApiError {
  * The error of a step whose stored state this release cannot read. It names every generation that the table has for the
  * execution of the step.
  *
- * @param batch the id of that execution
+ * @param execution the id of that execution
  */
 export async function otherVersion(
 	helper: Step,
-	batch: string,
+	execution: string,
 	advice: Advice,
 ): Promise<NodeApiError> {
 	const error = endedEarly(
@@ -91,7 +91,7 @@ export async function otherVersion(
 		'This release cannot read what the other release stored',
 		{ first: 'Update the package only while no step sleeps.' },
 	);
-	const read = await toResult(async () => await rowsOfExecution(helper, batch));
+	const read = await toResult(async () => await rowsOfExecution(helper, execution));
 	const rows = read.ok ? read.value.filter((row) => isLive(row) && hasId(row)) : [];
 	const ids = rows.map((row) => row.generation_id);
 	const named = ids.length > 0 && `Generations of the batch: ${ids.join(', ')}`;

@@ -14,7 +14,7 @@ import {
 	type NodeProfile,
 } from './state';
 import { firstSleep } from './wave';
-import { supervise, type Kept } from './supervise';
+import { supervise, type HelperContext } from './supervise';
 import type { Step } from '../step';
 
 /** True if a node runs in a helper workflow of a step that sleeps, and not in a workflow of the user. */
@@ -33,8 +33,8 @@ export async function runAsHelper(
 	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
 	const role = roleOf(helper.node.parameters[ROLE_PARAMETER]);
-	const { batch } = helper.n8n.getContext('flow') as Kept;
-	const state = batch ?? messageIn(helper.items[0])?.state;
+	const context = helper.n8n.getContext('flow') as HelperContext;
+	const state = context.state ?? messageIn(helper.items[0])?.state;
 	const isOurs = isState(state) && state.v === STORED_VERSION && secretOf(helper) !== null;
 	if (role === null || !isOurs) throw await foreign(helper, role, profile);
 	if (role === 'sleep') return await firstSleep(helper, state);
@@ -53,10 +53,10 @@ async function foreign(
 	profile: NodeProfile,
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
-	const { batch } = helper.n8n.getContext('flow') as Kept;
+	const { state } = helper.n8n.getContext('flow') as HelperContext;
 	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
 	const isEnd = role === null || role === 'return';
-	return isEnd && isState(batch)
-		? await otherVersion(helper, batch.batch, profile)
+	return isEnd && isState(state)
+		? await otherVersion(helper, state.execution, profile)
 		: notAsleep(helper, profile);
 }

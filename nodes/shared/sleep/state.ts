@@ -35,7 +35,7 @@ export const ROLE_PARAMETER = 'batchRole';
  * it with any change of these that makes a difference to a reader. The package may be updated while a step sleeps, and
  * the workers of one n8n may run different releases.
  */
-export const STORED_VERSION = 7;
+export const STORED_VERSION = 8;
 
 /** What differs between the nodes whose steps can sleep. */
 export interface NodeProfile {
@@ -55,7 +55,7 @@ export interface SleepState {
 	/** `STORED_VERSION` of the release that stored it. */
 	v: number;
 	/** Id of the execution that the step belongs to. */
-	batch: string;
+	execution: string;
 	/** Name of the step. */
 	step: string;
 	/** The run index of the step: in a loop, each run sleeps separately. */
@@ -90,7 +90,7 @@ export const MOST_DEAD = 5;
 export function newState(step: Step, run: number, memory: Memory, hasFiles: boolean): SleepState {
 	return {
 		v: STORED_VERSION,
-		batch: step.execution,
+		execution: step.execution,
 		step: step.node.name,
 		run,
 		hasFiles,
@@ -164,8 +164,8 @@ export function messageIn({ json }: INodeExecutionData): Message | null {
 /** True for the state of a step that sleeps. Anything else is not from this package. */
 export function isState(value: unknown): value is SleepState {
 	if (typeof value !== 'object' || value === null) return false;
-	const { batch, step, run } = value as Partial<SleepState>;
-	return typeof batch === 'string' && typeof step === 'string' && typeof run === 'number';
+	const { execution, step, run } = value as Partial<SleepState>;
+	return typeof execution === 'string' && typeof step === 'string' && typeof run === 'number';
 }
 
 /** The only key of the item that n8n's crash recovery puts in place of an output that was not stored. */

@@ -30,8 +30,8 @@ import { resultsWorkflow, wavesWorkflow } from './workflows';
 import type { Step } from '../step';
 
 /** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
-export interface Kept {
-	batch?: SleepState;
+export interface HelperContext {
+	state?: SleepState;
 	/** The result of the step. As the output of the nodes that follow, n8n would store it again for each of them. */
 	result?: INodeExecutionData[];
 	/** The execution of the waves that the guard has started, and when the first one was due. */
@@ -51,9 +51,9 @@ export async function supervise(
 	given: SleepState,
 	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
-	const kept = helper.n8n.getContext('flow') as Kept;
-	const isFirst = kept.batch === undefined;
-	const state = (kept.batch ??= { ...given });
+	const context = helper.n8n.getContext('flow') as HelperContext;
+	const isFirst = context.state === undefined;
+	const state = (context.state ??= { ...given });
 	// The user stopped this execution. A worker then stores this context, and neither an error nor an output.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const input = helper.items;
@@ -61,8 +61,8 @@ export async function supervise(
 	const isLast = role === 'report' || role === 'return';
 	// n8n must have started before this node works, or ends the execution.
 	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
-	if (isResult(input[0])) kept.result ??= input;
-	const { result } = kept;
+	if (isResult(input[0])) context.result ??= input;
+	const { result } = context;
 	if (result) {
 		if (role !== 'return') return role === 'report' ? [result] : nothing();
 		const { failure, empty } = messageIn(result[0]) ?? {};
@@ -72,7 +72,7 @@ export async function supervise(
 	const isGuard = role === 'startWaves' || role === 'return';
 	// A node before this one may have started a helper execution: in the waves, only once they are over.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
-		await listen(helper, kept, state, input[0], !profile.createsNothing);
+		await listen(helper, context, state, input[0], !profile.createsNothing);
 	}
 	// This helper execution was stopped. n8n would still start another helper workflow.
 	if (helper.signal.aborted)
@@ -82,7 +82,7 @@ export async function supervise(
 		case 'startWaves': {
 			if (getsNoResults(state)) return nothing();
 			const { execution, output } = await start(helper, state, wavesWorkflow(of));
-			if (execution !== null) kept.waves = { execution, dueAt: state.wakeAt };
+			if (execution !== null) context.waves = { execution, dueAt: state.wakeAt };
 			return output;
 		}
 		case 'wave':
@@ -136,16 +136,16 @@ const LIVELY_MS = 600_000;
 /** Updates the state with the result of the helper execution that the previous node started. */
 async function listen(
 	helper: Step,
-	kept: Kept,
+	context: HelperContext,
 	state: SleepState,
 	item: INodeExecutionData,
 	needsTable: boolean,
 ): Promise<void> {
 	const message = messageIn(item);
-	const { waves } = kept;
+	const { waves } = context;
 	// Empty: the node before this one had nothing to do, and had read the last message already.
 	if (!waves && message && Object.keys(message).length === 0) return;
-	delete kept.waves;
+	delete context.waves;
 	await n8nStarted(helper, needsTable);
 	if (message?.report) return takeIn(state, message.report);
 	if (message?.stopped) {
