@@ -88,7 +88,8 @@ export class JobRun {
 	/** Claims the order of a job before it begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		if (job.kind !== 'create' || !job.idempotencyKey || shared.creationBan) return false;
+		// After a sleep, `repeatDecisions` first has to find the model.
+		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
 

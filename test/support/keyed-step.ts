@@ -1,6 +1,7 @@
 import { onAbort } from '../../client/async';
 import type { SendRequest } from '../../client/ports';
 import type { CreateJob } from '../../client/jobs/job';
+import type { Memory } from '../../client/jobs/memory';
 import { Journal, type StoredOrders } from '../../client/orders/journal';
 import { SlotPool } from '../../client/orders/slot-pool';
 import type { CallTable } from '../../client/orders/table';
@@ -22,6 +23,8 @@ interface KeyedSettings {
 	reach?: (table: CallTable) => CallTable;
 	/** What is stored with the execution. */
 	stored?: StoredOrders;
+	/** What earlier runs of the step remember. */
+	memory?: Memory;
 }
 
 /** Runs one execution of a step whose items have keys, as `beginKeyed`. */
@@ -46,7 +49,7 @@ export async function beginKeyed(
 	table: MemoryTable,
 	execution: string,
 	jobs: CreateJob[],
-	{ fateOf = () => prompt, reach = (one) => one, stored = {} }: KeyedSettings = {},
+	{ fateOf = () => prompt, reach = (one) => one, stored = {}, memory }: KeyedSettings = {},
 ): Promise<PipelineResult<string>> {
 	const { time } = step;
 	const ports = { clock: step.clock, random: () => 0.5, signal: step.cancel.signal };
@@ -61,6 +64,7 @@ export async function beginKeyed(
 			jobs,
 			{
 				...ports,
+				memory,
 				service: new ServiceClient({ ...ports, send: abortable(step) }),
 				journal,
 				probe: step.fake.probe,

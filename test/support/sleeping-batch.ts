@@ -87,7 +87,7 @@ class SleepingBatch {
 		const clock = step.time;
 		const table = this.table.reachedBy(clock, () => prompt);
 		const writer = `${memory.token}/${night.waves}`;
-		const scope = { workflowId: 'w', nodeId: 'n', executionId: BATCH, writer, batch: memory.token };
+		const scope = { workflowId: 'w', nodeId: 'n', executionId: BATCH, writer, token: memory.token };
 		const ports = { clock, random: () => step.random(), signal };
 		const journal = new TableJournal(new Journal({}, 0), scope, { ...ports, table });
 		const open = this.jobs.filter(({ itemIndex }) => memory.ends[itemIndex] === undefined);

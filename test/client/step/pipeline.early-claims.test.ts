@@ -1,5 +1,6 @@
 import { newRow } from '../../../client/orders/table';
-import { keyed, runKeyed } from '../../support/keyed-step';
+import { newMemory, type Memory } from '../../../client/jobs/memory';
+import { beginKeyed, keyed, runKeyed } from '../../support/keyed-step';
 import { MemoryTable } from '../../support/memory-table';
 import { creating, inShort, Step } from '../../support/step';
 
@@ -13,12 +14,27 @@ function opened({ size = 4, maxConcurrent = 1, seconds = 2 } = {}) {
 	step.fake.durationMs = () => seconds * 1000;
 	const table = new MemoryTable(step.time);
 	const jobs = Array.from({ length: size }, (_, i) => keyed(`p${i}`, i, `k${i}`));
-	const run = async () => await runKeyed(step, table, 'one', jobs, () => SLOW_TABLE);
+	const run = async (memory?: Memory) => {
+		const settings = { fateOf: () => SLOW_TABLE, memory };
+		return await step.time.run(beginKeyed(step, table, 'one', jobs, settings));
+	};
 	/** Number of rows whose request did not leave. */
 	const early = () => table.rows.length - step.fake.creating.length;
+	/** For how long at most there was such a row, once the step has run. */
+	const longestEarly = () => {
+		const longest = { ms: 0 };
+		let since = 0;
+		for (let at = 0; at < 30_000; at += 10) {
+			step.time.at(step.time.now() + at, () => {
+				if (early() <= 0) since = at;
+				longest.ms = Math.max(longest.ms, at - since);
+			});
+		}
+		return longest;
+	};
 	const ids = () => table.rows.map((row) => row.generation_id);
 	const made = () => step.fake.made.map((one) => one.id);
-	return { step, table, jobs, run, early, ids, made };
+	return { step, table, jobs, run, early, longestEarly, ids, made };
 }
 
 it('no slot is idle while the table is written', async () => {
@@ -31,17 +47,11 @@ it('no slot is idle while the table is written', async () => {
 });
 
 it('a row is written about a second before its request leaves', async () => {
-	const { step, early, run } = opened({ size: 8 });
-	let longest = 0;
-	let since = 0;
-	for (let at = 0; at < 30_000; at += 10) {
-		step.time.at(step.time.now() + at, () => {
-			if (early() <= 0) since = at;
-			longest = Math.max(longest, at - since);
-		});
-	}
+	const { longestEarly, run } = opened({ size: 8 });
+	const longest = longestEarly();
 	await run();
-	expect(longest).toBeLessThan(1_200);
+	expect(longest.ms).toBeLessThan(1_200);
+	expect(longest.ms).toBeGreaterThan(500);
 });
 
 it('a stop leaves no row of a request that was not sent', async () => {
@@ -51,6 +61,14 @@ it('a stop leaves no row of a request that was not sent', async () => {
 		await run();
 		expect(ids()).toEqual(made());
 	}
+});
+
+it('no row is written early after a sleep: the rows of earlier tries first decide about its model', async () => {
+	const { step, run, longestEarly } = opened();
+	const since = step.time.now();
+	const longest = longestEarly();
+	await run({ ...newMemory('token', since), restedAt: since });
+	expect(longest.ms).toBeLessThan(500);
 });
 
 it('a row is deleted if its request does not leave in time, and written again later', async () => {
