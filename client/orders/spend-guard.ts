@@ -29,7 +29,7 @@ const PRICE_RANGE = 50;
 /**
  * The spending limits of a step. An item is admitted first, and settled once it is no longer sent. With a limit in
  * credits, each of its requests is measured: the first one goes alone, and the balance after it tells its price.
- * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
+ * Once a limit is reached, or the balance cannot be read, the step's gate is closed. Without a limit, no item waits.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */

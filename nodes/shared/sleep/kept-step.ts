@@ -7,8 +7,8 @@ import type { Caller, Step } from '../step';
 import type { SleepState } from './state';
 
 /**
- * The step as data, for the helper executions that work for it while it sleeps. Its items and parameters stay with the execution that
- * sleeps: a wave reads them there, so they are stored once and not with every wave.
+ * The step as data, for the helper executions that work for it while it sleeps. Its items and parameters stay with the
+ * execution that sleeps: a wave reads them there, so they are stored once and not with every wave.
  */
 
 /** The name under which a step keeps its parameters, in the context of its node. */
