@@ -80,9 +80,11 @@ function judgeRows(world: KeyedWorld): void {
 		);
 		const ids = rows.map((row) => row.generation_id).filter(Boolean);
 		const blame = (what: string) => world.blame(`Key ${key}: ${what}`);
-		// If a user frees the row of a request in flight, it is written again. Of parallel calls, each may write one. Also if
-		// the workflow ends after a write without a response, nobody is left to delete the second of two.
-		const isParallel = world.schedule.second?.runIndex === 0 && world.freed.has(key);
+		// If a user frees the row of a request in flight, or another execution takes it over while the process is paused, it is
+		// written again. Of parallel calls, each may write one. Also if the workflow ends after a write without a response,
+		// nobody is left to delete the second of two.
+		const isWrittenAgain = world.freed.has(key) || world.doubtful.has(key);
+		const isParallel = world.schedule.second?.runIndex === 0 && isWrittenAgain;
 		const hasEnded = world.timeouts + world.deaths > 0 && world.deeds > 0;
 		const mayHaveTwo = isParallel || hasEnded;
 		if (new Set(ids).size < ids.length && !mayHaveTwo) blame('a generation has two rows');
