@@ -14,6 +14,8 @@ const RECOVERY_MS = 20_000;
  * one that is still awake for dead.
  */
 const START_MS = 55_000;
+/** The recovery ends before this many times the age at which data tables are found to work: where they are slow, so is the recovery. */
+const SLOW = 3;
 /**
  * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
  * first looks for dead executions, after a minute.
@@ -40,8 +42,9 @@ export async function n8nStarted(helper: Step, needsTable: boolean): Promise<voi
 	if (!mayBeStarting()) return;
 	for (let tries = 1; tries <= mostTries; tries++) {
 		if (await dataTablesWork(helper)) {
-			const leftMs = tries > 1 ? RECOVERY_MS : Math.max(0, START_MS - ageMs());
-			return await wallClock.sleep(leftMs, signal);
+			const age = ageMs();
+			const slowMs = Math.min(Math.max(RECOVERY_MS, SLOW * age), START_MS - age);
+			return await wallClock.sleep(tries > 1 ? RECOVERY_MS : Math.max(0, slowMs), signal);
 		}
 		await wallClock.sleep(TABLE_PAUSE_MS, signal);
 		if (signal.aborted) return;
