@@ -14,7 +14,7 @@ const RECOVERY_MS = 20_000;
  * one that is still awake for dead.
  */
 const START_MS = 55_000;
-/** The recovery ends before this many times the age at which data tables are found to work: where they are slow, so is the recovery. */
+/** Where data tables start late, so does the recovery: the pause is this many times the age at which they are found to work. */
 const SLOW = 3;
 /**
  * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
