@@ -89,10 +89,11 @@ function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): CreateJo
 		...world.outputOf(item),
 		readiness,
 		...requesting(world.requestOf(item)),
-		request: async () => {
+		request: async (model) => {
 			if (brokenItems.includes(item)) throw new InvalidInputError('An input is gone', '');
 			if (buildMs > 0) await world.time.sleep(buildMs);
-			return world.requestOf(item);
+			const { type, body } = world.requestOf(item);
+			return { type, body: { ...body, ...(model !== undefined && { model }) } };
 		},
 		wait,
 		timeoutMs: timeoutSeconds * 1000,
