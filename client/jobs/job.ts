@@ -44,8 +44,8 @@ export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for texts. */
 	itemCount?: number;
-	/** Builds the creating request, and reads its files. Called only if it is about to be sent. `model`: a fallback model. */
-	request: (model?: string) => Promise<CreateRequest>;
+	/** Builds the creating request, and reads its files. Called only if it is about to be sent. */
+	request: () => Promise<CreateRequest>;
 	/**
 	 * Identifies what the item asks for: the user's values, and the id and size of files. It does not depend on the body
 	 * that is built from them. With a fallback model, it stays the same.
@@ -83,6 +83,13 @@ export function isAboutModel({ code }: Pick<GenerationError, 'code'>): boolean {
 /** The fallback model that creates the output; `undefined` for the model of the request. */
 export function fallbackOf(job: Job): string | undefined {
 	return job.kind === 'create' ? job.fallbackModels?.[(job.tried?.fallbacks ?? 0) - 1] : undefined;
+}
+
+/** Builds the request that a job sends, with its fallback model. Throws as `job.request`. */
+export async function requestOf(job: CreateJob): Promise<CreateRequest> {
+	const request = await job.request();
+	const model = fallbackOf(job);
+	return model === undefined ? request : { ...request, body: { ...request.body, model } };
 }
 
 /**

@@ -8,7 +8,7 @@ import { Hold } from '../api/hold';
 import type { SpendGuard } from './spend-guard';
 import type { Claim, Journal } from './journal';
 import type { Order } from './order';
-import { fallbackOf, isAboutModel } from '../jobs/job';
+import { isAboutModel, requestOf } from '../jobs/job';
 import type { StepPorts } from '../jobs/step-ports';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
@@ -160,7 +160,7 @@ export class Submission {
 		if (!sending.isAdmitted) await this.resting(order, () => Infinity, guard.admit(gate));
 		sending.isAdmitted = true;
 		// Now: an item beyond a limit reads no files, and an item with a slot does not wait for them.
-		const request = (sending.request ??= await order.job.request(fallbackOf(order.job)));
+		const request = (sending.request ??= await requestOf(order.job));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
 		const sent = await toResult(async () => {

@@ -32,10 +32,7 @@ export function creating(prompt: string, itemIndex = 0, changes: CreateChanges =
 
 /** Returns the fields of a job that sends this request. */
 export function requesting(draft: CreateRequest) {
-	const request = async (model?: string) => {
-		const fallback = model === undefined ? null : { model };
-		return await Promise.resolve({ ...draft, body: { ...draft.body, ...fallback } });
-	};
+	const request = async () => await Promise.resolve(draft);
 	return { digest: digest(JSON.stringify(draft)), draft, request };
 }
 

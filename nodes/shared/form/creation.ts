@@ -86,10 +86,9 @@ export function creationPlans(
 				kind: 'create',
 				outputIndex,
 				draft,
-				request: async (model) => {
+				request: async () => {
 					const loaded = (await inputs?.load()) ?? [];
-					const files = loaded.length > 0 && { inputs: loaded };
-					return { type, body: { ...draft.body, ...(model !== undefined && { model }), ...files } };
+					return loaded.length > 0 ? { ...draft, body: { ...draft.body, inputs: loaded } } : draft;
 				},
 				idempotencyKey: idempotencyKey && numbered(idempotencyKey, outputIndex),
 				...shared,

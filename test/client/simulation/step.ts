@@ -89,11 +89,10 @@ function jobsOf(world: World, { settings, brokenItems, buildMs }: Try): CreateJo
 		...world.outputOf(item),
 		readiness,
 		...requesting(world.requestOf(item)),
-		request: async (model) => {
+		request: async () => {
 			if (brokenItems.includes(item)) throw new InvalidInputError('An input is gone', '');
 			if (buildMs > 0) await world.time.sleep(buildMs);
-			const { type, body } = world.requestOf(item);
-			return { type, body: { ...body, ...(model !== undefined && { model }) } };
+			return world.requestOf(item);
 		},
 		wait,
 		timeoutMs: timeoutSeconds * 1000,
