@@ -23,13 +23,13 @@ export function limitsCredits({ maxCredits, minimumBalance }: SpendLimits): bool
 
 /** Other work on the account changes the balance, so a reading is used for this long. */
 const BALANCE_INTERVAL_MS = 1_000;
-/** How many times the highest price seen another generation may cost without exceeding a limit by more than its price. */
+/** A generation whose price is not known yet is assumed to cost at most this many times the highest price seen. */
 const PRICE_RANGE = 50;
 
 /**
  * The spending limits of a step. An item is admitted first, and settled once it is no longer sent. With a limit in
  * credits, each of its requests is measured: the first one goes alone, and the balance after it tells its price.
- * Once a limit is reached, or the balance cannot be read, the step's gate is closed. Without a limit, no item waits.
+ * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
@@ -40,7 +40,7 @@ export class SpendGuard {
 	private admitted = 0;
 	/** Number of measured requests in flight. */
 	private inFlight = 0;
-	/** Number of requests that the balance may not contain yet. */
+	/** Number of requests whose price the last balance may not include yet. */
 	private unread = 0;
 	/** Number of requests since `base`, the last balance without a request in flight. */
 	private sinceBase = 0;
@@ -119,7 +119,7 @@ export class SpendGuard {
 			this.unread--;
 			this.sinceBase--;
 		}
-		// At once, so that the difference contains as little of other work as possible.
+		// The sooner it is read, the less of other work on the account is in the difference.
 		if (this.isMeasuring && this.inFlight === 0 && this.unread > 0) this.read(null);
 		this.wake();
 	}
@@ -198,7 +198,7 @@ export class SpendGuard {
 		if (inFlight > 0) return;
 		const difference = this.base - balance;
 		if (this.sinceBase === 1) spent.price = Math.max(spent.price, difference);
-		// Without a difference, a refund may hide the price. Without a request, only other work has changed the balance.
+		// A refund may hide the price: then there is no difference. If no request was sent, other work changed the balance.
 		const hidden = this.sinceBase * spent.price;
 		if (this.sinceBase > 0) spent.credits += difference > 0 ? difference : hidden;
 		this.base = balance;

@@ -15,15 +15,15 @@ import { uncertainCharge } from './order-errors';
 
 /** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
-/** The first pauses between reads of a key whose request another execution sends. Each read is a helper workflow. */
+/** The first pauses between reads of a key whose request another execution sends. Each read runs a helper workflow. */
 const KEY_PAUSES_MS = [1_000, 2_000, 3_000];
-/** A later pause of a run that may rest. */
+/** Each later pause, if the run may rest. */
 const RESTING_KEY_PAUSE_MS = 60_000;
 
 /** An order that is being sent. */
 interface Sending {
 	order: Order;
-	/** Its files may be large. */
+	/** `null` until it is needed, because its files may be large. */
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
@@ -31,7 +31,7 @@ interface Sending {
 	troubledSince: number | null;
 	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
-	/** True if the spending limit has a place for it. */
+	/** True while it has a place within the spending limit. */
 	isAdmitted: boolean;
 	lastError: GenerationError | null;
 }
@@ -63,7 +63,8 @@ export class Submission {
 	private readonly lost = new Map<string, number>();
 
 	constructor(
-		private readonly ports: StepPorts & { journal: Journal; guard: SpendGuard; slots: SlotPool },
+		/** `guard` is missing without a spending limit. */
+		private readonly ports: StepPorts & { journal: Journal; guard?: SpendGuard; slots: SlotPool },
 	) {
 		this.gate = new StepGate(ports.halt);
 		this.hold = new Hold(ports.clock, ports.memory?.heldUntil);
@@ -122,7 +123,7 @@ export class Submission {
 			else rest?.failed();
 			const since = (sending.troubledSince ??= clock.now());
 			const leftMs = this.giveUpAt(sending) - clock.now();
-			// In an outage nothing else is served either: only the timeout ends the retries.
+			// In an outage the service answers no item of the step, so only the timeout ends the retries.
 			const isOutage = rest && !isServed && rest.servedAt <= since;
 			const isAskedFor = cause.retryAfterMs !== null;
 			const isPatient = isOutage || isAskedFor || cause.code === 'connection_failed';
@@ -157,15 +158,18 @@ export class Submission {
 		const { gate, hold } = this;
 		const { order } = sending;
 		const { clock, guard, journal, service } = this.ports;
-		if (!sending.isAdmitted) await this.resting(order, () => Infinity, guard.admit(gate));
-		sending.isAdmitted = true;
-		// Now: an item beyond a limit reads no files, and an item with a slot does not wait for them.
+		gate.requireOpen();
+		if (guard && !sending.isAdmitted) {
+			await this.resting(order, () => Infinity, guard.admit(gate));
+			sending.isAdmitted = true;
+		}
+		// The files are read after the limit, so not for an item beyond it, and before the slot, which would be idle meanwhile.
 		const request = (sending.request ??= await requestOf(order.job));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
 		const sent = await toResult(async () => {
 			sending.claim = await journal.claim(order);
-			// Storing takes time. Check again that the request may still be sent.
+			// Storing the claim takes time, so check again that the request may still be sent.
 			gate.requireOpen();
 			const isLate = clock.now() >= this.sendBy(order);
 			if (isLate) throw sentTooLate(order.job.timeoutMs, sending.lastError);
@@ -174,7 +178,7 @@ export class Submission {
 			return await service.create(request, sending.claim.header);
 		});
 		const mayBeCharged = sent.ok ? sent.value !== null : !isUncharged(sent.error);
-		guard.end(mayBeCharged);
+		guard?.end(mayBeCharged);
 		if (sent.ok || mayBeCharged) this.endAdmission(sending, mayBeCharged);
 		if (sent.ok && sent.value) {
 			this.stats.made++;
@@ -199,7 +203,7 @@ export class Submission {
 
 	/** Tells the spending limit that an item is no longer sent. */
 	private endAdmission(sending: Sending, mayBeCharged: boolean): void {
-		if (sending.isAdmitted) this.ports.guard.settle(mayBeCharged);
+		if (sending.isAdmitted) this.ports.guard?.settle(mayBeCharged);
 		sending.isAdmitted = false;
 	}
 
@@ -219,7 +223,7 @@ export class Submission {
 				await this.pause(order, hold.leftMs + 1_000 * random(), gate.closed);
 				gate.requireOpen();
 			}
-			await guard.ready(gate);
+			await guard?.ready(gate);
 			const waitsSince = clock.now();
 			// No item gives up because the account is full, for as long as the step may rest.
 			const mostMs = rest ? Infinity : timeoutMs;
@@ -228,7 +232,7 @@ export class Submission {
 			// The wait for a slot has its own timeout.
 			if (sending.troubledSince !== null) sending.troubledSince += clock.now() - waitsSince;
 			const isLate = clock.now() >= this.sendBy(order);
-			if (hold.leftMs === 0 && !isLate && guard.begin()) return permit;
+			if (hold.leftMs === 0 && !isLate && (!guard || guard.begin())) return permit;
 			permit('unused');
 			if (isLate) throw sentTooLate(timeoutMs, sending.lastError);
 		}

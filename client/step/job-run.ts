@@ -20,16 +20,16 @@ import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
 
-/** Grace period for first status checks that start after the deadline. Each success extends it. */
+/** A first status check that begins after its deadline is repeated for this long. Each success starts this time again. */
 const LATE_CHECK_GRACE_MS = 10_000;
-/** A job is late with less time left than this or a quarter of its timeout, whichever is shorter. */
+/** A job with less time left than this, or than a quarter of a short timeout, checks its generation at once. */
 const LEAST_LEFT_MS = 1_000;
-/** The same for the first checks after a sleep, with all of their retries. */
+/** After a sleep, first status checks are repeated for this long instead: enough for all retries. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** Shared by all jobs of one run. */
 export interface SharedByJobs extends StepPorts {
-	/** When a late or resumed job last received a status; at first, when the pipeline started. */
+	/** When a first check after a deadline or a sleep last succeeded; before that, when the pipeline started. */
 	lateSeenAt: number;
 	/** Since when the step waits for the generations that have not ended, by their ids. */
 	waits: Memory['waits'];
@@ -76,11 +76,11 @@ export class JobRun {
 		const { memory, startedAt, watcher } = this.shared;
 		const { id, wait, timeoutMs } = job;
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
-		// If it exists, a 404 is retried. A single check of a user's ID does not retry it.
+		// A 404 is retried only while the job waits, and for a generation that is known to exist: a user may mistype an ID.
 		this.watch = new Watch(watcher, id, null, job.readiness, wait && isKnown);
-		// The generations run in any case, so the timeout of each counts from the start of the step.
+		// These generations run while their items wait for their turn, so all timeouts count from the start of the step.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
-		// It may have ended while its item waited.
+		// The generation may have ended while its item waited for its turn. One check finds that before the timeout does.
 		const leftMs = this.deadline - this.shared.clock.now();
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
@@ -88,7 +88,7 @@ export class JobRun {
 	/** Claims the order of a job before it begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		// After a sleep, `repeatDecisions` first has to find the model.
+		// A row names its model. After a sleep, that may be a fallback model, which only `repeatDecisions` finds.
 		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
@@ -116,7 +116,7 @@ export class JobRun {
 		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
 		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		// The results of a batch are fetched only once, so in an outage this is repeated for the whole Timeout.
+		// A run that may not create is the last one of a batch. In an outage, it tries for the whole Timeout.
 		const isLast = kind === 'create' && creationBan;
 		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
 		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);
@@ -124,7 +124,7 @@ export class JobRun {
 		if (this.watch?.generation) this.shared.lateSeenAt = clock.now();
 	}
 
-	/** Waits as long as the job does, stores the last known state, and frees the slot of an end. Throws as `Watch.until`. */
+	/** Watches the generation for as long as the job waits, and stores its last state. Throws as `Watch.until`. */
 	async wait(): Promise<void> {
 		const { clock, memory, rest, slots, waits } = this.shared;
 		const watch = this.watch as Watch;
@@ -148,7 +148,7 @@ export class JobRun {
 	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
-		// If the generation did not fail, the error came from a status check.
+		// While a generation is watched, an error without a refund came from a status check: the generation may still succeed.
 		if (job.kind !== 'create' || (watch !== null && !isRefunded)) return false;
 		if (decideNextTry(job, error) === 'stop') return false;
 		this.watch = null;
@@ -165,7 +165,7 @@ export class JobRun {
 		const { generation, id, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
-			// A single check returns any status.
+			// A job that does not wait returns any status, even a failure.
 			const isReturned = job.kind === 'collect' && !job.wait && !lacksOutput(generation);
 			if (error !== null && !isReturned) throw error;
 			return generation;
@@ -211,7 +211,7 @@ export class JobRun {
 		});
 	}
 
-	/** Counts the tries of earlier runs, as the rows of their generations show them. Throws the error of the last one. */
+	/** Counts the tries of earlier runs, by the rows of their generations. Throws the last error if no try is left. */
 	private repeatDecisions(job: CreateJob, order: Order): void {
 		const { failed, live } = this.shared.journal.tries(order);
 		for (const row of failed) {
@@ -233,7 +233,7 @@ export class JobRun {
 			if (earlierId === null && creationBan) throw creationBan;
 			const made = earlierId === null ? await submission.createWithRetries(order) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another execution was first, or nothing was sent. The next read returns the result, or waits for it.
+			// Another execution was first, or nothing was sent. The next round reads what the other one has created.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			this.watch = new Watch(watcher, id, made, order.job.readiness, true);
@@ -258,7 +258,7 @@ export class JobRun {
 		this.commit();
 		const isOwn = this.isOwn && this.hasSlept;
 		const hasFailed = watch.generation !== null && isFailed(watch.generation);
-		// The failure of an own generation decides about the next try. One of another execution is just created again.
+		// If this step created the generation, its failure counts as a try. One that another execution created is replaced.
 		if (hasFailed && !isOwn) return false;
 		if (!isOwn) this.shared.submission.stats.reused++;
 		return true;

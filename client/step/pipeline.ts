@@ -2,11 +2,11 @@ import { onAbort } from '../async';
 import type { ProbeUrl } from '../ports';
 import { JobRun, type SharedByJobs } from './job-run';
 import { fallbackOf, type Job } from '../jobs/job';
-import type { Memory, Spent } from '../jobs/memory';
+import { NOTHING_SPENT, type Memory, type Spent } from '../jobs/memory';
 import { Rest } from '../jobs/rest';
 import type { StepPorts } from '../jobs/step-ports';
 import { thrownOutcome, type Outcome } from '../jobs/outcome';
-import { isBeyondLimit, SpendGuard, type SpendLimits } from '../orders/spend-guard';
+import { isBeyondLimit, limitsCredits, SpendGuard, type SpendLimits } from '../orders/spend-guard';
 import type { Journal } from '../orders/journal';
 import type { SlotPool } from '../orders/slot-pool';
 import { Submission } from '../orders/submission';
@@ -73,14 +73,15 @@ export interface PipelineResult<T> {
 
 /** How long before the likely end of a generation the row of the next order is written. */
 const EARLY_MS = 1_200;
-/** Compared with a longer generation, a write takes little time, so that row is then written after its end. */
+/** That is done only for generations up to this long: compared with longer ones, the time of a write does not matter. */
 const SHORT_MS = 10_000;
 
 /** One run of all jobs of a step. */
 export class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
-	private readonly guard: SpendGuard;
+	/** Set if a limit is set, or the balance is shown. */
+	private readonly guard?: SpendGuard;
 	private readonly shared: SharedByJobs;
 	private readonly rest?: Rest;
 	private readonly runs: JobRun[];
@@ -96,14 +97,18 @@ export class Pipeline<T> {
 		private readonly settings: PipelineSettings,
 	) {
 		const halt = this.halt.signal;
-		this.guard = new SpendGuard(settings, ports);
+		const { maxNewGenerations: most = null, spentBefore } = settings;
+		if (most !== null || limitsCredits(settings) || ports.balance) {
+			this.guard = new SpendGuard(settings, ports);
+		}
 		const { clock, journal, memory, random, slots } = ports;
 		const now = clock.now();
 		const { startedAt = now } = ports;
 		if (memory && ports.rests) this.rest = new Rest(clock, random, memory);
 		// After a sleep, the account may be full.
 		if (memory && memory.restedAt > 0) slots.isLimited = true;
-		if (this.guard.spent.requests + (memory?.restedAt ?? 0) > 0) ports.service.confirmBaseUrl();
+		const hasSent = memory?.restedAt || spentBefore?.requests;
+		if (hasSent) ports.service.confirmBaseUrl();
 		const shared = { ...ports, startedAt, halt, rest: this.rest };
 		this.shared = {
 			...shared,
@@ -112,7 +117,7 @@ export class Pipeline<T> {
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
-		// Existing generations come first, because they have slots of the account.
+		// Jobs with a generation come first: it occupies a slot of the account, and the others may need that slot.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
 		this.runs = ordered.map((job) => new JobRun(job, this.shared));
@@ -130,14 +135,14 @@ export class Pipeline<T> {
 			const workers = Math.min(this.settings.maxConcurrent, this.jobs.length);
 			await Promise.all(Array.from({ length: workers }, async () => await this.work()));
 			await Promise.all(this.finishing);
-			await this.guard.close(this.halt.signal);
+			await this.guard?.close(this.halt.signal);
 		} finally {
 			forget();
 			ended.abort();
 		}
 		const balance = await this.balances();
 		const outcomeOf = (job: Job) =>
-			// The generation of a job that this run never started may exist from before.
+			// A job that this run never started may have a generation from an earlier run, which its outcome names.
 			this.outcomes.get(job) ?? new JobRun(job, this.shared).outcomeOf<T>(new CancelledError());
 		return {
 			outcomes: this.jobs.map(outcomeOf),
@@ -148,7 +153,7 @@ export class Pipeline<T> {
 				...submission.stats,
 				retries: submission.stats.retries + watcher.transientErrors.size,
 				statusRequests: watcher.sent,
-				spent: this.guard.spent,
+				spent: this.spent,
 				balance,
 				slotWaitMs: submission.gate.waitedMs,
 				slotRefusal: slots.lastRefusal?.serviceMessage ?? null,
@@ -157,11 +162,17 @@ export class Pipeline<T> {
 		};
 	}
 
+	private get spent(): Spent {
+		const before = this.settings.spentBefore ?? NOTHING_SPENT;
+		const { made } = this.shared.submission.stats;
+		return this.guard?.spent ?? { ...before, requests: before.requests + made };
+	}
+
 	private remembered(): Memory | null {
 		const { memory } = this.ports;
 		if (!memory) return null;
 		const { clock } = this.ports;
-		const { rest, guard } = this;
+		const { rest, spent } = this;
 		const { submission, watcher } = this.shared;
 		const ends = { ...memory.ends };
 		for (const [{ itemIndex }, outcome] of this.outcomes) {
@@ -175,12 +186,12 @@ export class Pipeline<T> {
 			waits: this.shared.waits,
 			restedAt: clock.now(),
 			heldUntil: Math.max(submission.hold.until, watcher.hold.until),
-			spent: guard.spent,
+			spent,
 		};
 	}
 
 	private async balances(): Promise<PipelineStats['balance']> {
-		const { balanceBefore: before } = this.guard;
+		const before = this.guard?.balanceBefore ?? null;
 		const { made } = this.shared.submission.stats;
 		if (before === null || made === 0 || this.halt.signal.aborted) return null;
 		const after = (await this.ports.balance?.()) ?? null;

@@ -7,7 +7,7 @@ export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
 const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
-/** Before anything is known, a generation of age t has probably ended by the age of 2t + this. */
+/** While no generation has ended yet, one that runs at age t is as likely as not to end by the age of 2t + this. */
 const PRIOR_SCALE_MS = 1_000;
 /** Longest wait for a turn. */
 const LONGEST_TURN_MS = 1_000;
@@ -33,7 +33,7 @@ export class Prober {
 	private nextAt = 0;
 	/** The generations that wait for a turn, and what to call then. */
 	private readonly waiting = new Map<Probed, () => void>();
-	/** The ages at which generations were found ended, in milliseconds: at that age, a probe finds another one. */
+	/** The ages at which generations were found ended, in milliseconds. Others probably end at these ages, too. */
 	private readonly ages: number[] = [];
 	private isServing = false;
 

@@ -6,7 +6,7 @@ import type { Readiness } from '../jobs/job';
 import type { Probed } from './prober';
 import type { Watcher } from './watcher';
 
-/** Ages at the first scheduled checks while probing works. They detect failures, which a probe cannot see. */
+/** Ages of a generation at its first status checks while probing works. They find failures, which no probe can see. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
 /** Later checks follow after this time or this fraction of the age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
@@ -83,11 +83,11 @@ export class Watch implements Probed {
 		prober.running += watched;
 		try {
 			while (watched ? !this.isOver : this.generation === null) {
-				const distantAt = this.distantCheck();
+				const distantAt = rest ? this.distantCheck() : null;
 				const statusAt = this.statusDueAt(deadline, distantAt);
 				const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
 				const at = Math.min(statusAt, probeAt, deadline);
-				// The time for which a run stays awake may end meanwhile.
+				// Evaluated again during the pause: once the run has been awake for long enough, the next check may become distant.
 				const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
 				const over = this.mayRest ? rest?.begin(restUntil) : undefined;
 				await pause(clock, at - clock.now(), halt).finally(over);
@@ -105,7 +105,7 @@ export class Watch implements Probed {
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
-		// Another check was told to wait in the meantime.
+		// Meanwhile, the service may have told another check of this step to wait.
 		if (watcher.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
 		const request = watcher.fetch(this.id, deadline, confirms ? confirmAt : undefined);
@@ -123,7 +123,7 @@ export class Watch implements Probed {
 	/** Plans the next check after a transient error. Throws any other error, and a denial that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		// If the generation exists, these come from a proxy or a replica that lags.
+		// For a generation that exists, such a denial comes from a proxy, or from a replica that lags behind.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));

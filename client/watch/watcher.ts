@@ -15,8 +15,8 @@ interface StatusCheck {
 }
 
 /**
- * What the watches of one step share: the prober, and the status requests. Except for confirming checks, those for a
- * generation keep the poll interval.
+ * What the watches of one step share: the prober, and the status requests. Two requests for one generation are at least
+ * the poll interval apart, except for confirming checks.
  */
 export class Watcher {
 	readonly prober: Prober;

@@ -82,7 +82,8 @@ export async function runToEnd(
 ): Promise<INodeExecutionData[][]> {
 	const { before, journal, memory, reported } = start;
 	const isValid = ({ job }: Plan) => failures[job.itemIndex].length === 0;
-	const record = await recordOf(step, start, planned.filter(isValid), failures);
+	const keyed = planned.filter((plan) => isValid(plan) && keyOf(plan.job) !== null);
+	const record = keyed.length > 0 ? await recordOf(step, start, keyed, failures) : null;
 	const valid = planned.filter(isValid);
 	const work = async () => {
 		throwFirst(step, record ?? journal, failures, memory ? valid : []);
@@ -94,7 +95,7 @@ export async function runToEnd(
 		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
 		: ran.outcomes;
 	const failed = valid.filter((_, index) => hasFailed(outcomes[index])).map(({ job }) => job);
-	// The error that ended a batch is the cause, and not that of an item which was left.
+	// If an error ended the batch in an earlier run, that is the cause, and not an item that was then left undone.
 	const cause = failed.find(({ itemIndex }) => reported?.has(itemIndex));
 	const firstFailed = cause ?? ran.firstFailed ?? (isOver ? (failed[0] ?? null) : null);
 	const stats = before ? addStats(before, ran.stats) : ran.stats;
@@ -206,26 +207,25 @@ function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan
 	throw stepError(step, failures[first][0], position, all, journal);
 }
 
-/** Reads the idempotency keys; `null` if no item has one. If the table is unavailable, each item with a key fails with that error. */
+/** Reads the idempotency keys. Returns `null` if the table is unavailable: then each item fails with that error. */
 async function recordOf(
 	step: Step,
 	start: StepStart,
-	planned: Plan[],
+	keyed: Plan[],
 	failures: Failures,
 ): Promise<TableJournal | null> {
 	const { journal, memory, creationBan } = start;
-	const jobs = planned.map(({ job }) => job);
+	const jobs = keyed.map(({ job }) => job);
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	if (opened.ok) return opened.value;
 	// After a stop no request is sent, and the execution must end as stopped rather than failed.
 	if (step.signal.aborted) return null;
-	// Another helper execution then fetches the results.
+	// If this execution may only fetch results, another one is started to fetch them.
 	if (creationBan) throw opened.error;
-	// A wave in the step itself still has the journal of what it created. It creates nothing more.
+	// A step that might have slept still knows from its journal what it created. It fetches that, and creates nothing more.
 	if (memory) start.creationBan = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {
-		if (keyOf(job) === null) continue;
 		failures[job.itemIndex] = unsentErrors(journal, opened.error, job.itemIndex);
 	}
 	return null;

@@ -31,13 +31,13 @@ export interface StepStart {
 	startedAt: number;
 	/** What earlier runs of the step remember, if it has slept or may sleep. */
 	memory?: Memory;
-	/** True if the run rests while nothing is due soon. */
+	/** True if the run ends early, to sleep, while nothing is due soon. */
 	rests?: boolean;
 	/** Set if this run may only fetch: each item without a generation gets this error. */
 	creationBan?: GenerationError;
 	/** After a sleep, the items whose errors were traced before. They are not traced again. */
 	reported?: ReadonlySet<number>;
-	/** If the step ran a wave without a sleep: what it did, for the hints. */
+	/** The counters of an earlier run of this step in the same execution, to which the hints add those of this one. */
 	before?: PipelineStats;
 }
 
