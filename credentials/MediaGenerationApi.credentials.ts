@@ -47,7 +47,7 @@ export class MediaGenerationApi implements ICredentialType {
 	authenticate = authenticate;
 }
 
-/** n8n has two request helpers, with different names for this. Both would send the API key along, at least to a subdomain. */
+/** n8n's two request helpers name this differently. On a redirect, both would send the API key, at least to a subdomain. */
 const NO_REDIRECTS = {
 	disableFollowRedirect: true,
 	followRedirect: false,
@@ -73,7 +73,7 @@ async function authenticate(
 	}
 	return {
 		...options,
-		// Another node may have set its own, and a path would be sent there.
+		// A node may have set another `baseURL`. If `url` is only a path, the key would be sent there.
 		...(options.baseURL !== undefined && { baseURL: own }),
 		headers: { ...options.headers, Authorization: `Bearer ${apiKeyOf(apiKey)}` },
 		...NO_REDIRECTS,
@@ -82,7 +82,7 @@ async function authenticate(
 
 function originOf(url: string | undefined, own: string): string {
 	try {
-		// With a base, `https:example.com` would be read as a path of the service.
+		// Only a path is resolved against the Base URL: `https:example.com` would otherwise pass as a path of the service.
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');

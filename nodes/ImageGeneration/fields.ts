@@ -29,7 +29,7 @@ const ASPECT_RATIOS = [
 	{ name: '16:9 (Widescreen)', value: '16:9' },
 ];
 
-/** Kept for workflows that use it (spec 9). n8n does not offer it for others. */
+/** The legacy field `input_images` (spec 9). n8n shows it only in workflows that already use it. */
 const legacyInputImages: Field = {
 	...inputImagesOption(
 		'The older form of Reference Images & Files: comma-separated https URLs, or an array',

@@ -36,7 +36,7 @@ const generationIdField: Field = {
 	check: generationId,
 };
 
-/** In a tool, the agent gives the ID. n8n's editor writes the same when a user lets the model define a field. */
+/** In a tool, the agent fills in the ID. n8n's editor writes the same default when a user lets the model define a field. */
 const idOfToolField: Field = {
 	...generationIdField,
 	default:
@@ -44,7 +44,7 @@ const idOfToolField: Field = {
 	displayOptions: { show: { '@tool': [true] } },
 };
 
-/** The node's parameters, in the order in which the form shows them; `waitForm` has the fields of tools, too. */
+/** The node's parameters, each of them once, in the order of the form. `waitForm` also has the ID field for tools. */
 export const waitFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	generationIdField,
@@ -79,14 +79,14 @@ export const waitFields: Field[] = [
 	downloadField(),
 	{
 		...collectionField('options', 'Option', [...fileOptions, ...includeOptions]),
-		// As a tool, the node has none of them.
+		// In a tool, every option in it is hidden, so the collection would be empty.
 		displayOptions: { hide: notAsTool },
 	},
 	collectionField('runOptions', 'Run Option', waitingRunOptions(WAIT_TIMEOUT)),
 	batchRoleField,
 ];
 
-/** The form. In a tool, the ID has another default, but it is the same parameter. */
+/** The form. It has the parameter `generationId` twice: once hidden in tools, and once for tools, with another default. */
 export const waitForm: Field[] = waitFields.flatMap((field) =>
 	field === generationIdField
 		? [{ ...field, displayOptions: { hide: notAsTool } }, idOfToolField]

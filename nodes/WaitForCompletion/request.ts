@@ -12,11 +12,11 @@ const entries = entriesOf(waitFields);
 const entryOf = (name: string) => entries.find((entry) => entry.name === name) as Entry;
 
 /**
- * Reads and validates one item's parameters. Throws InvalidInputError, with the generation if only another parameter is
- * invalid.
+ * Reads and validates one item's parameters. Throws InvalidInputError, with the generation if the ID is valid and another
+ * parameter is not.
  */
 export function planWait(step: Step, itemIndex: number): Plan[] {
-	// Some nodes return an item with a file only.
+	// `json` may be missing: some nodes return items with a file only.
 	const item = asRecord(step.items[itemIndex].json);
 	const { error: earlier, error_code: code } = item;
 	const hasFailed = typeof earlier === 'string' && typeof code === 'string';
@@ -34,7 +34,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		// The earlier error says whether the item was charged, so this one does not.
+		// The error of the earlier node says whether the item was charged. The new error quotes it, and claims nothing.
 		const details = `An earlier node failed for it: ${String(earlier)}`;
 		const ofItem = hasFailed && { details, charge: 'unknown' as const };
 		const more = id === null ? ofItem : { generation: { id } };
@@ -42,7 +42,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 	}
 }
 
-/** The generation ID of an item. `hasFailed`: an earlier node has failed for it. */
+/** Returns the generation ID of an item. `hasFailed`: the item has the error of an earlier node. */
 function idOf(
 	step: Step,
 	itemIndex: number,
@@ -51,7 +51,7 @@ function idOf(
 ): string {
 	const label = 'Generation ID';
 	const given = valueAt(step, itemIndex, entryOf('generationId')) ?? idIn(item);
-	// If the item has failed, its `id` may be anything, such as the number of a row.
+	// After an error in an earlier node, `id` may be the user's own field, such as a row number, and not a generation ID.
 	const isOwn = hasFailed && !looksLikeId(String(given));
 	if (given !== undefined && !isOwn) return generationId(label, given);
 	throw new InvalidInputError(
@@ -62,13 +62,13 @@ function idOf(
 	);
 }
 
-/** The ID in an item with Include Other Input Fields, in a row of the data table, or in the output of any other node. */
+/** Finds the ID in an item: `generation.id` (Include Other Input Fields), `generation_id` (a data table row), or `id`. */
 function idIn({ generation, generation_id, id }: Record<string, unknown>): unknown {
 	const ids = [asRecord(generation).id, generation_id, id];
 	return ids.find((each) => String(each ?? '').trim() !== '');
 }
 
-/** How the step waits. Never throws. */
+/** Returns the Mode of the step, from the first item in which it is valid. Never throws. */
 export function modeOf(step: Step): unknown {
 	return validValue(step, entryOf('mode'));
 }

@@ -2,7 +2,7 @@ import type { NodeProfile } from '../shared/sleep/state';
 import { waitFields } from './fields';
 import { planWait } from './request';
 
-/** A suspended wait sleeps like a batch, with nothing to create. */
+/** Lets Wait for Completion sleep as the creating nodes do, except that it creates nothing. */
 export const waitingProfile: NodeProfile = {
 	noun: 'suspended wait',
 	createsNothing: true,

@@ -15,7 +15,7 @@ export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean
 
 /** Returns what a node creates, from the name of its node type; `null` for a node that does not create. */
 export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType | null {
-	// As a tool, the name has one more word at its end.
+	// n8n appends `Tool` to the type of a node that is an agent's tool.
 	const isIn = (type: GenerationType) => node.type.includes(`.${type}Generation`);
 	return GENERATION_TYPES.find(isIn) ?? null;
 }
@@ -38,18 +38,18 @@ export function hasErrorOutput({ node }: Pick<Step, 'node'>): boolean {
 	return node.onError === 'continueErrorOutput';
 }
 
-/** True if a workflow or an execution has an id. Until it is saved, n8n uses a placeholder of the form `__WORD__`. */
+/** True for the id of a saved workflow or execution. Unsaved ones have no id, or a placeholder of the form `__WORD__`. */
 export function isSaved(id: string | undefined): boolean {
 	return id !== undefined && id !== '' && !/^__[A-Z]+__$/.test(id);
 }
 
-/** The orders of this execution and node. n8n saves the node's context with the execution. */
+/** Opens the journal of this node's creating requests. It is in the node's context, which n8n saves with the execution. */
 export function journalOf(step: Step): Journal {
 	const kept = step.n8n.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
 		/**
-		 * Stands for the execution in the `Idempotency-Key` headers of items without a key. "Retry execution" gets a new execution
-		 * id, but keeps this token.
+		 * Identifies the execution in the `Idempotency-Key` headers of items without an idempotency key. The execution that
+		 * "Retry execution" starts has a new id, but the same token.
 		 */
 		token?: string;
 	};
@@ -58,12 +58,12 @@ export function journalOf(step: Step): Journal {
 	return new Journal(kept.generations, firstAttempt(step).runIndex, kept.token);
 }
 
-/** The first attempt of an agent's call, by the arguments object of that call. */
+/** The first attempt of each call of an agent, by the object with the arguments of that call. */
 const firstAttempts = new WeakMap<object, { runIndex: number; startedAt: number }>();
 
 /**
- * This attempt or, as a tool, the first one of the same call. Every attempt of a tool has a new run index, but the
- * attempts of one call share their arguments. `startedAt`: milliseconds since the Unix epoch.
+ * Returns this attempt or, in a tool, the first attempt of the same call. n8n gives every attempt of a tool a new run index,
+ * but the attempts of one call share the object of its arguments. `startedAt`: milliseconds since the Unix epoch.
  */
 export function firstAttempt(step: Step) {
 	const { $runIndex = 0 } = step.n8n.getWorkflowDataProxy(0) as { $runIndex?: number };
@@ -75,10 +75,10 @@ export function firstAttempt(step: Step) {
 	return first;
 }
 
-/** Why the signal of an agent's call has aborted. */
+/** The abort reason of a step's signal when the time for an agent's call is over. Stop has another reason. */
 export class CallOver extends Error {}
 
-/** True if the call of an agent has ended before the step has. */
+/** True if the step must end because the time for an agent's call is over. */
 export function isCallOver({ signal }: Pick<Step, 'signal'>): boolean {
 	return signal.reason instanceof CallOver;
 }
@@ -91,7 +91,7 @@ export function runsByHand({ n8n }: Pick<Caller, 'n8n'>): boolean {
 /** True if the step runs in a case of an evaluation, or in a sub-workflow of one. */
 export function isEvaluated({ n8n }: Pick<Step, 'n8n'>): boolean {
 	if (n8n.getMode?.() === 'evaluation') return true;
-	// In a sub-workflow of the case, n8n has another mode.
+	// In a sub-workflow of the case, n8n reports another mode, but still sets `$evaluation`.
 	const { $evaluation } = n8n.getWorkflowDataProxy(0) as { $evaluation?: unknown };
 	return Boolean($evaluation);
 }

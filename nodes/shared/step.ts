@@ -6,9 +6,9 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-/** What runs in n8n and talks to the service: a step, or a search of the editor. */
+/** What sends requests to the service: a step of a workflow, or the model list of a form in n8n's editor. */
 export interface Caller {
-	/** n8n's helpers. While a step sleeps, those of the wave that works for it. */
+	/** n8n's helpers. While a step sleeps, they are those of the helper execution that does its work. */
 	n8n: IExecuteFunctions | ILoadOptionsFunctions;
 	node: INode;
 	/** Aborts on the user's Stop or the workflow's timeout. */
@@ -16,19 +16,19 @@ export interface Caller {
 }
 
 /**
- * A step: one run of a node with its items. It works in its own execution; while that sleeps, in a wave. Its node, items
- * and parameters are read from here, and never from the execution that it works in.
+ * A step: one run of a node with its items. While its execution sleeps, helper executions do its work. Read its node, items
+ * and parameters from here, and never from `n8n`, which then has those of the helper workflow.
  */
 export interface Step extends Caller {
 	n8n: IExecuteFunctions;
-	/** Id of the execution that the step belongs to. */
+	/** Id of the execution that the step belongs to, and not of a helper execution that works for it. */
 	execution: string;
 	items: INodeExecutionData[];
 	/** The value of a parameter of an item, evaluated, by its path. Throws n8n's error if its expression fails. */
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
-	/** Evaluates an expression of an item, to check it. Throws if that fails. `null` after a sleep: it was checked before. */
+	/** Evaluates an expression for an item, to check it. Throws if that fails. `null` after a sleep: all are checked. */
 	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
-	/** Until when the call of an agent must end, in milliseconds since the Unix epoch. */
+	/** In a tool: the latest end of the agent's call, in milliseconds since the Unix epoch. */
 	callEndsAt?: number;
 	/** The key scope of the step, if it was read before a sleep. */
 	keyScope?: string | null;
@@ -36,7 +36,7 @@ export interface Step extends Caller {
 	file: (itemIndex: number, place: string) => IBinaryData;
 }
 
-/** The step that n8n runs. */
+/** Returns the step that n8n runs in this context. */
 export function stepIn(context: IExecuteFunctions): Step {
 	return {
 		...callerIn(context),
@@ -50,20 +50,20 @@ export function stepIn(context: IExecuteFunctions): Step {
 	};
 }
 
-/** True if a step works in a wave: all of its items were checked before it fell asleep. */
+/** True if a helper execution works for the step, which sleeps. All of its items were checked before the sleep. */
 export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
 	return evaluate === null;
 }
 
-/** What n8n runs, without items. Older n8n releases and list searches have no signal: theirs never aborts. */
+/** Returns the caller for a context of n8n. If n8n has no signal (old releases, model lists), the signal never aborts. */
 export function callerIn<Context extends Caller['n8n']>(context: Context) {
 	const given = (context as IExecuteFunctions).getExecutionCancelSignal?.();
 	return { n8n: context, node: context.getNode(), signal: given ?? new AbortController().signal };
 }
 
 /**
- * Evaluates each parameter only once. An expression may have another value each time, such as a key with a random part: the
- * waves of a step that sleeps need the values that it began with.
+ * Returns a step that evaluates each parameter only once per item. An expression may return another value each time, such
+ * as a key with a random part, but a step must use the same values before and after its sleep.
  */
 export function evaluatingOnce(step: Step): Step {
 	const known = new Map<string, unknown>();

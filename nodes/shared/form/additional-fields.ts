@@ -6,7 +6,7 @@ import type { Values } from './form';
 
 const FIELD = 'Additional Body Fields';
 
-/** Fields that only the form sets. With `n`, the service would charge several outputs, and only the first is returned. */
+/** Names that a user may not add. With `n`, the service would charge for several outputs, but this node returns only one. */
 const RESERVED = ['model', 'prompt', 'inputs', 'n'];
 
 /**
@@ -32,7 +32,7 @@ export function additionalFields(field: string, value: unknown): Values {
 	);
 }
 
-/** Returns the value of an expression as JSON, which would leave out what is undefined. */
+/** Returns an expression's value as JSON. Throws if a part is undefined: `JSON.stringify` would silently drop that part. */
 function plainJson(field: string, value: unknown): unknown {
 	const text = JSON.stringify(value, (name, part: unknown) =>
 		isObject(part) || Array.isArray(part)
@@ -43,8 +43,8 @@ function plainJson(field: string, value: unknown): unknown {
 }
 
 /**
- * Returns a request body with additional fields. Nested objects are merged. Throws InvalidInputError if they set a field
- * that the form sets too.
+ * Returns the request body `own` with the fields of `added`. Nested objects are merged. Throws InvalidInputError if both
+ * have the same field.
  */
 export function withAdditionalFields(own: Values, added: Values, path = ''): Values {
 	const both = Object.entries(added).map(([name, value]) => {

@@ -36,7 +36,7 @@ function notText(field: string, returned: unknown): InvalidInputError {
 	);
 }
 
-/** The error for a value that is not allowed. `expected` is the end of "… must be". */
+/** The error for a value that is not allowed. `expected` completes "must be", such as "a number above 0". */
 export function invalid(
 	field: string,
 	expected: string,
@@ -53,13 +53,13 @@ export function unreadInput(title: string, cause: unknown, advice: string): Inva
 	return new InvalidInputError(reason === null ? title : `${title}: ${reason}`, advice);
 }
 
-/** What JavaScript makes of an object or a function within a text. */
+/** Matches the text that JavaScript puts in the place of an object, a function or an invalid date in a template. */
 const NOT_TEXT =
 	/^Invalid Date$|Invalid DateTime|\[object \w+\]|function \w*\(\) \{\s*\[native code\]\s*\}/;
 
 /**
  * Returns the result of an expression as text, number, boolean, `null` or a list of these. A date becomes text.
- * An object or an undefined value is rejected.
+ * Throws InvalidInputError for another object and for an undefined value.
  */
 export function toPlainValue(field: string, value: unknown): unknown {
 	if (value === undefined || Number.isNaN(value)) throw undefinedExpression(field);
@@ -101,12 +101,12 @@ export function aspectRatio(field: string, value: unknown): string {
 	return matching(field, value, /^[1-9]\d*:[1-9]\d*$/, 'a ratio of whole numbers such as 16:9');
 }
 
-/** A text that is compared with others: characters with accents have several encodings. */
+/** Non-empty text in Unicode's form NFC. Texts that are compared need it: a letter with an accent has several encodings. */
 export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
 }
 
-/** An idempotency key. JavaScript joins a missing value as `undefined` into a text: items would share such a key. */
+/** Rejects a key with `undefined` in it, which JavaScript writes for a missing value: items without one would share it. */
 export function idempotencyKey(field: string, value: unknown): string {
 	const key = normalizedText(field, value);
 	if (!/(?<!\s)(undefined|invalid date)(?!\s)/i.test(key)) return key;
@@ -115,7 +115,7 @@ export function idempotencyKey(field: string, value: unknown): string {
 	throw invalid(field, 'made of values that each item has', key, advice);
 }
 
-/** The texts of a list, which may also be one text with commas. Each of them once; empty ones are dropped. */
+/** Returns the texts of an array, or of one text with commas between them, without duplicates and empty texts. */
 export function textList(field: string, value: unknown): string[] {
 	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
 	const filled = parts.filter((part) => String(part ?? '').trim() !== '');
@@ -128,7 +128,7 @@ function matching(field: string, value: unknown, pattern: RegExp, expected: stri
 	throw invalid(field, expected, text);
 }
 
-/** A check of a number, or of a text that contains one. `expected` completes "must be". */
+/** Builds a check for a number, which may be written as text. `expected` completes "must be". */
 function numeric(expected: string, isValid: (read: number) => boolean) {
 	return (field: string, value: unknown): number => {
 		const isText = typeof value === 'string' && value.trim() !== '';
@@ -142,13 +142,13 @@ export const integer = numeric('a whole number', Number.isSafeInteger);
 export const number = numeric('a number', Number.isFinite);
 export const positive = numeric('a number above 0', (read) => Number.isFinite(read) && read > 0);
 
-/** The check of a whole number within these limits. */
+/** Builds a check for a whole number from `least` to `most`. */
 export function integerWithin(least: number, most: number) {
 	const isWithin = (read: number) => Number.isInteger(read) && read >= least && read <= most;
 	return numeric(`a whole number from ${least} to ${most}`, isWithin);
 }
 
-/** Length of a video in seconds; `null` for 0, which lets the model decide. Its maximum varies by model (spec 8). */
+/** Length of a video in seconds. 0 becomes `null`: not sent, so the model decides. The maximum varies by model (spec 8). */
 export function duration(field: string, value: unknown): number | null {
 	const seconds = number(field, value);
 	return seconds === 0 ? null : positive(field, seconds);
@@ -161,10 +161,10 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	throw invalid(field, `one of ${allowed.join(', ')}`, value);
 }
 
-/** The id of a generation, at most 500 characters. It becomes part of a path, where `.` and `..` would change the address. */
+/** The id of a generation, at most 500 characters. It becomes part of a URL path, in which `.` or `..` would be resolved. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
-	// Neither the URL of an output, nor a lone surrogate, which no URL can have.
+	// Rejects the URL of an output, and half of a Unicode character (a lone surrogate), which cannot be encoded in a URL.
 	if (id.length <= 500 && !/^\.{1,2}$|:\/\/|\p{Cs}/u.test(id)) return id;
 	const advice = 'Use the ID from the output of Image Generation or Video Generation.';
 	throw invalid(field, 'the ID of a generation', id, advice);
@@ -182,7 +182,7 @@ export function dataUri(field: string, value: unknown): string {
 	return uri;
 }
 
-/** Checks the decoded size of an inline input. */
+/** Checks the decoded size of an inline input. Throws InvalidInputError if it is 0 or above 4.5 MB. */
 export function inlineSize(field: string, bytes: number): void {
 	if (bytes === 0) {
 		throw new InvalidInputError(
@@ -191,7 +191,7 @@ export function inlineSize(field: string, bytes: number): void {
 		);
 	}
 	if (bytes <= MAX_INLINE_BYTES) return;
-	// Rounded up, so that one byte too many does not read as the allowed size.
+	// Rounded up: a file with one byte too many would otherwise be reported as 4.5 MB, which is allowed.
 	const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1);
 	throw new InvalidInputError(
 		`${field} is too large: ${megabytes} MB, and at most 4.5 MB are allowed`,

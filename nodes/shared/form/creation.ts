@@ -13,27 +13,27 @@ import type { Inputs } from './reference-inputs';
 import { requireKeyScope } from './step-options';
 import type { Step } from '../step';
 
-/** What the creating nodes share. All functions throw `InvalidInputError`. */
+/** Turns the form values of an item into its jobs, for Image Generation and Video Generation. */
 
 interface Draft {
 	type: GenerationType;
 	entries: Entry[];
-	/** Paths of fields that are sent in another way than by their own values. */
+	/** Paths of fields that have no `wire` but change what is sent, such as the name of the binary field with an image. */
 	alsoSent: string[];
-	/** Their part of the body, and their values by paths of the form. Without reference inputs. */
+	/** What these fields add to the request body, and to the digest (by paths of the form). Reference inputs: see `inputs`. */
 	more?: { body: object; asked: Values };
 	/** Seconds. */
 	defaultTimeout: number;
 	inputs?: Inputs;
 }
 
-/** Serializes a value as JSON. n8n allows circular items, such as one with the error of a request. */
+/** Returns a value as JSON. n8n's items may have circular references, for example in the error of an HTTP request. */
 const toText = (value: object) => jsonStringify(value, { replaceCircularRefs: true });
 
-/** How many characters of the digest a key gets. Never changed: keys are stored. */
+/** Length of the digest in a stored idempotency key. If it changed, no key would match: items would be charged again. */
 const DIGEST_IN_KEY = 16;
 
-/** Builds the plans of an item, one for each output, from the values of its form. */
+/** Builds the plans of an item, one for each output, from the values of its form. Throws InvalidInputError. */
 export function creationPlans(
 	step: Step,
 	itemIndex: number,
@@ -54,7 +54,7 @@ export function creationPlans(
 	if (key !== null) requireKeyScope(step, keyScope);
 	const idempotencyKey =
 		key !== null && newOnChange ? `${key} ${asked.slice(0, DIGEST_IN_KEY)}` : key;
-	// An expression may have another value in every attempt of the step, so the unevaluated parameters identify an item.
+	// A retry finds its item by the unevaluated parameters (`recipe`), because an expression may return another value then.
 	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
 	const wait = settings.waitForCompletion ?? true;
 	const { waiting, download } = deliveryOf(step, settings, defaultTimeout);
@@ -62,7 +62,7 @@ export function creationPlans(
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
-		// n8n may evaluate parallel calls of an agent with the arguments of the first one, so their JSON counts as well.
+		// n8n may evaluate all parallel calls of an agent with the first call's arguments. `json` has the call's own arguments.
 		digest: runsAsTool(step) ? digest(toText([asked, json])) : asked,
 		recipe: () => ({
 			request: toText([
@@ -118,15 +118,15 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Identifies what an item asks for, by the user's values: how a request is built may change with a release, and must not
- * create and charge an item again. Empty ones do not count.
+ * Returns a digest of the form's values, and not of the request body: if a new release builds the body differently, the
+ * digest must stay the same, or the item would be created and charged again. Empty values are left out.
  */
 function digestOfValues(type: string, values: Values): string {
 	const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));
 	return digest(JSON.stringify(stable({ ...Object.fromEntries(filled), type })));
 }
 
-/** Returns a value without what does not count: the order of the names of objects, and the signatures of URLs. */
+/** Prepares a value for a digest: sorts the names in objects, and removes the signatures of URLs. */
 function stable(value: unknown): unknown {
 	if (typeof value === 'string') return withoutSignature(value);
 	if (Array.isArray(value)) return value.map(stable);
@@ -135,10 +135,10 @@ function stable(value: unknown): unknown {
 	return Object.fromEntries(entries.map(([name, inner]) => [name, stable(inner)]));
 }
 
-/** A query parameter of a URL that is signed, or valid for a limited time. */
+/** Matches a query parameter that only signed or expiring URLs have. */
 const SIGNED = /[?&](x-(amz|goog)-[\w-]+|sig|signature|se|expires|token)=/i;
 
-/** A signed URL without its query: it is another one each time that it is read, and the file is the same. */
+/** Removes the query of a signed URL: each new signature changes the query, but the URL still leads to the same file. */
 function withoutSignature(text: string): string {
 	return /^https?:\/\/\S+$/i.test(text) && SIGNED.test(text) ? text.split('?')[0] : text;
 }

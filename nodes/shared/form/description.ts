@@ -9,14 +9,14 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** The subtitle of a node: its model. In a subtitle the resource locator is already unwrapped, and no input is available. */
+/** Shows the model below the node's name. `model` is already plain text here. n8n cannot evaluate an expression in it. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * The description that an agent reads, unless the user writes another one. Without this field, n8n adds one whose default
- * is the description in the node panel: it uses that of `usableAsTool` only in the editor. It must state what a call costs
- * and returns; a tool never returns a file.
+ * The field with the description that an agent reads. Without it, n8n would add such a field with the node's own
+ * description as the default: n8n shows the one in `usableAsTool` only in the editor. `description` must state what a call
+ * costs and returns; a tool never returns a file.
  */
 export function toolDescriptionField(description: string): INodeProperties {
 	return {

@@ -2,13 +2,13 @@ import { truncate } from '../../../client/text';
 import { InvalidInputError } from './checks';
 import type { Step } from '../step';
 
-/** An expression within a text. The last one may be unclosed. */
+/** Matches each expression in a text, with its braces. At the end of the text, the closing braces may be missing. */
 const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 
 /**
- * Requires that each expression within a text has a value. n8n leaves out an undefined one, and the request would be
- * charged without it. Not checked: a single expression, a text with escaped braces, and a step after its sleep. Throws
- * InvalidInputError that names the expression.
+ * Throws InvalidInputError if an expression within a text is undefined: n8n would replace it by nothing, and the request
+ * would be charged without that part. Not checked: a lone expression (`plainValue` in form.ts does that), a text with
+ * escaped braces, and a step after a sleep (it was checked before).
  *
  * @param written the parameter before evaluation
  */
@@ -20,14 +20,14 @@ export function requireParts(
 ): void {
 	if (evaluate === null || typeof written !== 'string' || !written.startsWith('=')) return;
 	const found = written.match(BRACED) ?? [];
-	// Anything beside a single expression, even a blank, makes a text of it.
+	// A lone expression keeps the type of its value. With anything beside it, even a blank, n8n returns text.
 	if (found[0] === written.slice(1) || /\\(\{\{|\}\})/.test(written)) return;
 	for (const expression of found) {
 		let value: unknown = null;
 		try {
 			value = evaluate(expression, itemIndex);
 		} catch {
-			// n8n has evaluated the whole text without an error.
+			// `valueAt` evaluates the whole text after this check, and reports n8n's error if that fails.
 		}
 		if (value !== undefined && !Number.isNaN(value)) continue;
 		throw new InvalidInputError(

@@ -36,7 +36,7 @@ export function modelField(
 	};
 }
 
-/** The choice that sends no value, so the model decides. A model that does not support the parameter can still be used. */
+/** The choice that sends no value: the model decides, and a model without this parameter does not reject the request. */
 export const modelDefault = { name: 'Model Default', value: '' };
 
 /** The prompt field of a creating node. */
@@ -69,10 +69,10 @@ export function numberOfOutputsField(noun: string): Field {
 	};
 }
 
-/** Hides fields that have no effect in an agent's tool, which returns JSON only. */
+/** For `displayOptions.hide`: fields without effect in a tool of an agent, which returns JSON only and cannot sleep. */
 export const notAsTool = { '@tool': [true] };
 
-/** The field `downloadOutput`. */
+/** The field `downloadOutput`. `show`: the values of other fields with which n8n shows it. */
 export function downloadField(show: Record<string, Array<string | boolean>> = {}): Field {
 	return {
 		displayName: 'Download Output',
@@ -105,7 +105,7 @@ export const deliveryFields: Field[] = [
 	downloadField({ waitForCompletion: [true] }),
 ];
 
-/** Reference URLs (spec 4.1 and 4.2, `input_images`). `check`: of each of them. */
+/** The option for reference URLs (spec 4.1 and 4.2, `input_images`). `check` validates one URL. */
 export function inputImagesOption(
 	description: string,
 	check: (label: string, value: unknown) => string,
@@ -149,10 +149,10 @@ export const fileOptions: Field[] = [
 
 export const GENERATION_FIELD = 'generation';
 
-/** The fields beside the generation that say why it failed. */
+/** Output fields that say why a generation failed. They are at the top level of an item, also with `includeOptions`. */
 export const OF_FAILURES = ['error', 'error_code'];
 
-/** Returns the input item, with the generation in one of its fields. */
+/** The options for returning the input item with the generation in one of its fields, instead of the generation alone. */
 export const includeOptions: Field[] = [
 	{
 		displayName: 'Include Other Input Fields',
@@ -176,8 +176,8 @@ export const includeOptions: Field[] = [
 ];
 
 /**
- * The options of every creating node: what is created, and how it is returned. `within`: the part of the body that some
- * of them are sent in, with a dot, such as `parameters.`.
+ * The options of every creating node: what is created, and how it is returned. `within`: prefix of the body fields for
+ * Negative Prompt and Seed, such as `parameters.` if the request has them in that object.
  */
 export function creatingOptions(within = ''): Field[] {
 	return [

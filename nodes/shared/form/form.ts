@@ -21,13 +21,13 @@ export interface Field extends INodeProperties {
 	check?: (label: string, value: unknown) => unknown;
 	/** Its name in the body of the request, such as `seed` or `parameters.seed`. Only fields with such a name are sent. */
 	wire?: string;
-	/** True if it limits what is spent. It may not be empty: the step would run unguarded. */
+	/** True if the field limits what is spent. An empty value is then an error: the step would spend without this limit. */
 	limits?: true;
 }
 
-/** A field that is read, or an option of a collection. */
+/** A field of a form, or an option of a collection, with the path at which its value is read. */
 export interface Entry extends Field {
-	/** Its path among the parameters, such as `prompt` or `options.seed`. It is part of digests: never rename it. */
+	/** Such as `prompt` or `options.seed`. Never rename it: digests contain it, and items would be charged again. */
 	path: string;
 	label: string;
 }
@@ -35,10 +35,10 @@ export interface Entry extends Field {
 /** The checked values of a form, by the names of its fields and options. `null` means that a field is empty. */
 export type Values = Record<string, unknown>;
 
-/** What only this package knows of a field. */
+/** The properties of a field that only this package uses. n8n does not know them. */
 const OWN = ['check', 'wire', 'limits'];
 
-/** The form as n8n shows it. */
+/** Returns the form for n8n's node description, without the properties in `OWN`. */
 export function formOf(fields: Field[]): INodeProperties[] {
 	return fields.map((field) => {
 		const shown = Object.entries(field).filter(([name]) => !OWN.includes(name));
@@ -48,9 +48,9 @@ export function formOf(fields: Field[]): INodeProperties[] {
 	});
 }
 
-/** The fields of a form that have a value, with the options of its collections. */
+/** Returns what this package reads of a form: its fields that have a value, and each option of its collections. */
 export function entriesOf(fields: Field[]): Entry[] {
-	// n8n reads the description of a tool itself.
+	// n8n itself reads the description that an agent gets of a tool.
 	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');
 	return read.flatMap((field) =>
 		field.type === 'collection'
@@ -70,7 +70,7 @@ export function readForm(step: Step, itemIndex: number, entries: Entry[]): Value
 
 /**
  * Reads and checks one field for one item; `null` if it is empty, hidden or not added. Throws InvalidInputError that names
- * it: to leave it out silently would charge for the wrong thing.
+ * the field: if an invalid value were silently left out, the user would be charged for another request than intended.
  */
 export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	const { path, label, required, limits } = field;
@@ -90,21 +90,21 @@ export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	return required ? requiredText(label, null) : null;
 }
 
-/** The first value of these items that is valid. Never throws: an item with an invalid one fails by itself. */
+/** Returns the first valid value among these items, or `null`. Never throws: an invalid value fails its item elsewhere. */
 export function validValue(step: Step, field: Entry, items: Iterable<number> = step.items.keys()) {
 	for (const itemIndex of items) {
 		try {
 			return valueAt(step, itemIndex, field);
 		} catch {
-			// The next item may have a valid one.
+			// The next item may have a valid value.
 		}
 	}
 	return null;
 }
 
 /**
- * A parameter before evaluation; `undefined` if it is hidden or not added. Throws InvalidInputError for an expression in
- * place of a group of fields. The editor offers none.
+ * Returns a parameter before evaluation; `undefined` if it is hidden or not added. Throws InvalidInputError if a whole
+ * collection is an expression, which is possible in the JSON of a workflow, but not in the editor.
  */
 export function writtenAt({ node }: Pick<Step, 'node'>, path: string): unknown {
 	const names = path.split(/[.[\]]+/);
@@ -122,7 +122,7 @@ function wholeGroup(path: string): InvalidInputError {
 	);
 }
 
-/** The values of the entries of a list. Errors name an entry by its number. */
+/** Reads each entry of a field of the type `fixedCollection`. Errors name an entry by its number. */
 function listAt(step: Step, itemIndex: number, { name, options }: Entry): Values[] {
 	const [list] = options as INodePropertyCollection[];
 	const written = writtenAt(step, `${name}.${list.name}`) ?? [];
@@ -136,7 +136,7 @@ function listAt(step: Step, itemIndex: number, { name, options }: Entry): Values
 
 function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknown {
 	try {
-		// n8n uses the fallback only for a missing parameter. `undefined` therefore comes from an expression.
+		// n8n returns the fallback `null` only for a missing parameter. `undefined` is thus the result of an expression.
 		return step.parameter(path, itemIndex, null);
 	} catch (error) {
 		const advice = `Check the expression in ${label}.`;
@@ -144,7 +144,7 @@ function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknow
 	}
 }
 
-/** The value of a field as text, number, boolean or a list; `null` if it is empty. A JSON field also takes objects. */
+/** Returns an evaluated value as text, number, boolean or a list; `null` if it is empty. A JSON field may be an object. */
 function plainValue({ type, label, required }: Entry, evaluated: unknown): unknown {
 	if (evaluated === undefined) throw undefinedExpression(label, required);
 	const isPicked = type === 'resourceLocator' && isObject(evaluated) && 'value' in evaluated;

@@ -7,13 +7,13 @@ import { sharedOption } from './step-options';
 import type { Step } from '../step';
 
 /**
- * What the output of an item keeps of its input, and the field of the generation in it; `null` if it is the generation
- * alone. Never throws: an invalid item is returned as well.
+ * Returns what an output item keeps of its input item, and the name of its field for the generation; `null` if it is the
+ * generation alone. Never throws, because it is also called for items with invalid options.
  */
 export function keptInput(step: Step, itemIndex: number) {
 	const read = (name: string) => validValue(step, sharedOption(name), [itemIndex]);
 	if (read('includeOtherFields') !== true) return null;
-	// Some nodes return an item with a file only.
+	// Some nodes return items that have a file, but no `json`.
 	const { json = {}, binary } = step.items[itemIndex] as Partial<INodeExecutionData>;
 	return {
 		json,

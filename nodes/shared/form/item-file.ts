@@ -8,7 +8,7 @@ import { isAfterSleep, type Step } from '../step';
 /** Finds the file that a field names. Throws InvalidInputError if the field is empty, or the item has no such file. */
 export function itemFile(step: Step, itemIndex: number, given: unknown, label: string) {
 	const name = requiredText(`${label}: Input Binary Field`, given);
-	// With the workflow's setting `binaryMode: combined`, n8n keeps files in this field of the JSON.
+	// With the workflow's setting `binaryMode: combined`, n8n keeps files in the field `_files` of the item's JSON.
 	for (const place of [name, `_files.${name}`]) {
 		try {
 			return step.file(itemIndex, place);
@@ -23,16 +23,16 @@ export function itemFile(step: Step, itemIndex: number, given: unknown, label: s
 }
 
 /**
- * The id under which n8n stores a file once the execution of a webhook has slept or ended; `undefined` for a file that is
- * only in the item. While a webhook is handled, n8n has no execution id yet, and stores a file in the folder `temp`.
+ * Returns the final storage id of a file; `undefined` if only the item holds its data. A webhook's file is stored before the
+ * execution has an id, in the folder `temp`. n8n moves it to the execution's folder when the execution sleeps or ends.
  */
 export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
 	return id?.replace('/executions/temp/', `/executions/${step.execution}/`);
 }
 
 /**
- * Returns a file with the id that it has after a sleep. When the execution of a webhook falls asleep, n8n renames its files,
- * except in queue mode and in a test run. A value that an expression returned before, and the JSON, keep the old id.
+ * Returns a file with its present id. When the execution of a webhook falls asleep, n8n renames its files (except in queue
+ * mode and in a test run), but the items' JSON and the values of expressions from before the sleep have the old id.
  */
 export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinaryData> {
 	const id = lastingId(step, file);
@@ -41,12 +41,12 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 	return renamed.ok ? { ...file, id } : file;
 }
 
-/** The field in which a file that was stored for its URL keeps the digest of its data: each run stores it anew. */
+/** Field for the digest of a file's data: `signedFile` stores it under a new id in each run, so no id identifies it. */
 export const CONTENT_DIGEST = 'contentDigest';
 
 /**
- * Identifies a file in the digest of a request: by its id and size in n8n's storage, or by its data if only the item has
- * it. The same in every attempt of the step, and after a sleep.
+ * Identifies a file in the digest of a request: by its id and size in n8n's storage, or by its data if only the item had
+ * it at first. The result is the same in every attempt of the step, and after a sleep.
  */
 export function fileIdentity(step: Step, file: IBinaryData): object {
 	const known = file[CONTENT_DIGEST];
@@ -65,7 +65,7 @@ export function knownSize({ bytes, id, data }: IBinaryData): number | undefined 
 	return bytes ?? (id ? undefined : Buffer.byteLength(data, 'base64'));
 }
 
-/** n8n deletes a file with the execution that made it, and its storage may be down or have changed. */
+/** The error for a file that n8n cannot read: its execution was deleted, or n8n's storage is down or was changed. */
 export function unreadable(label: string, error: unknown): InvalidInputError {
 	return unreadInput(
 		`${label} could not be read from n8n’s storage`,

@@ -5,7 +5,7 @@ import type { Values } from './form';
 import type { Plan } from './plan-items';
 import type { Step } from '../step';
 
-/** What the settings of several nodes mean for a job. The checks of the fields guarantee the types. */
+/** Turns settings that several nodes have into properties of a job. The checks of the fields guarantee the types below. */
 
 /** The checked values of fields that several nodes have. `null`: empty, or not added. */
 export interface Settings extends Values {
@@ -26,7 +26,7 @@ export interface Settings extends Values {
 	fallbackModels: string[] | null;
 }
 
-/** Seconds. Clients of n8n's MCP Server Trigger give up after 60 s, and an agent whose call timed out creates again. */
+/** Seconds. Clients of n8n's MCP Server Trigger give up after 60 s. Their agents then create, and pay, again. */
 const TOOL_TIMEOUT = 45;
 
 /**

@@ -6,9 +6,9 @@ import type { Step } from '../step';
 /** The validated parameters of one output of an item. */
 export interface Plan {
 	job: Job;
-	/** Where the file goes; `null`: return JSON only. A `fileName` of `null` is made from the prompt and the id. */
+	/** Where the file goes; `null`: return JSON only. If `fileName` is `null`, the name is made from the prompt and the id. */
 	download: { propertyName: string; fileName: string | null } | null;
-	/** Names the file: the prompt of the request or, if the job creates nothing, a field of the input item. */
+	/** For the default file name: the prompt of the request or, if the job creates nothing, `prompt` of the input item. */
 	prompt?: unknown;
 }
 

@@ -92,8 +92,8 @@ export interface Inputs {
 }
 
 /**
- * Validates the reference inputs of an item before any request. No file is read from n8n's storage yet. Throws
- * InvalidInputError.
+ * Validates the reference inputs of an item before any request. Only `signedFile` may read a file from n8n's storage here,
+ * to store a copy of it. Throws InvalidInputError.
  */
 export async function referenceInputs(
 	step: Step,
@@ -123,7 +123,7 @@ export async function referenceInputs(
 const OTHER_SOURCES =
 	'For a file that is not on the web, choose the source Binary Field, or enter a data URI.';
 
-/** A URL, or a file as a data URI. */
+/** Reads an entry with the source URL: an address, or the file itself as a data URI. */
 function urlInput({ type, url }: Values, label: string) {
 	const field = `${label}: URL`;
 	const isData = /^\s*data:/i.test(String(url));
@@ -136,7 +136,7 @@ function urlInput({ type, url }: Values, label: string) {
 
 const SMALLER = 'Or use a file of at most 4.5 MB, which needs no URL.';
 
-/** The file as inline data. A larger one is fetched by the service from a signed URL. */
+/** Sends a file of at most 4.5 MB as inline data. The service fetches a larger file from a signed URL. */
 async function fileInput(
 	step: Step,
 	itemIndex: number,
@@ -173,7 +173,7 @@ async function fileInput(
 	return { identity, load };
 }
 
-/** The kind that the user has chosen, or else that of the file. */
+/** Returns the kind that the user has chosen, or else `detected`. Throws InvalidInputError for another kind. */
 function kindOf(label: string, chosen: unknown, detected: string): string {
 	const kind = String(chosen ?? detected).toLowerCase();
 	if (['image', 'video', 'audio'].includes(kind)) return kind;

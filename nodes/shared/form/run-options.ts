@@ -6,7 +6,7 @@ import type { Field } from './form';
 
 /**
  * The run options of every node that waits. `timeout`: default in seconds. `creates`: false if the node only watches
- * generations. Its descriptions then mention neither slots nor a charge: an ID from the user may not exist.
+ * generations. The form then mentions no slots, and no charge, as the user's ID may belong to no generation.
  */
 export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	return [
@@ -98,7 +98,7 @@ export const suspendNotice: Field = {
 	displayOptions: { show: { '/runOptions.whileWaiting': ['suspend'] }, hide: notAsTool },
 };
 
-/** Set in the helper workflows of a step that sleeps: what this node does there. Empty in the workflows of users. */
+/** Tells this node what to do in a helper workflow of a step that sleeps. Empty in the workflows of users. */
 export const batchRoleField: Field = {
 	displayName: 'Batch Role',
 	name: 'batchRole',
@@ -108,7 +108,7 @@ export const batchRoleField: Field = {
 
 const MOST_RETRIES = 5;
 
-/** In a constant: if n8n's linter sees a method that loads choices, it requires “Names or IDs” in the display name. */
+/** Kept in a constant: n8n's linter wants “Names or IDs” in the name of a field in which it finds `loadOptionsMethod`. */
 const LOADED_MODELS = { loadOptionsMethod: 'getFallbackModels' };
 
 /** The run options of every creating node: how a step runs. `timeout`: default in seconds. */

@@ -8,8 +8,8 @@ import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file'
 import { isAfterSleep, type Step } from '../step';
 
 /**
- * A file of an item as a URL of n8n that works for an hour, without a login. It is signed when a request is sent, because
- * an item may wait for hours. Its JSON has the file's id instead of the URL, so digests of the request stay equal.
+ * A URL of n8n for a file of an item, which works for an hour without a login. The URL is made anew when the request is
+ * sent, because an item may wait for hours. `toJSON` returns the file's id, so that digests of the request stay equal.
  */
 class SignedFile extends FreshValue {
 	constructor(
@@ -25,8 +25,8 @@ class SignedFile extends FreshValue {
 }
 
 /**
- * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first. `instead`: what the
- * user can do without a signed URL. Throws InvalidInputError if the service could not fetch the file.
+ * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first. `instead`: advice for
+ * the user if there can be no signed URL. Throws InvalidInputError if the service could not fetch the file.
  */
 export async function signedFile(
 	step: Step,
@@ -54,7 +54,7 @@ export async function signedFile(
 		}
 	};
 	const signed = new SignedFile(sign, lastingId(step, binary) ?? id);
-	// The checks below ran before the sleep. Now, a storage that fails for a moment must not end the item.
+	// The checks below passed before the sleep. Repeated now, they would fail the item if the storage is down for a moment.
 	if (isAfterSleep(step)) return signed;
 	if (!sign().startsWith('https://')) {
 		throw new InvalidInputError(
@@ -68,9 +68,9 @@ export async function signedFile(
 }
 
 /**
- * Returns a file that n8n serves for as long as its execution exists. What only the item holds is stored, and the item is
- * changed, so that later attempts and waves find it. That of a webhook is copied: n8n renames it when the execution sleeps
- * or ends.
+ * Returns a file that n8n can serve while its execution exists. Data that only the item holds is stored, and the item's
+ * `binary` is changed to the stored file, which retries, and helper executions after a sleep, then find. A webhook's file
+ * is copied, because n8n renames it when the execution sleeps or ends.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
 	const { id, data, fileName, mimeType } = binary;

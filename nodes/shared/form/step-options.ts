@@ -5,14 +5,14 @@ import { entriesOf, validValue, type Entry } from './form';
 import { creatingRunOptions } from './run-options';
 import type { Step } from '../step';
 
-/** Settings of a whole step: the first valid value of its items counts. An invalid one is an error of its item only. */
+/** Settings of a whole step: the first valid value of its items counts. An invalid value fails only its own item. */
 
 const SHARED = entriesOf([
 	collectionField('options', 'Option', creatingOptions()),
 	collectionField('runOptions', 'Run Option', creatingRunOptions(0)),
 ]);
 
-/** An option that several nodes have. */
+/** Returns an option of the creating nodes by its name. Wait for Completion has some of them, too. */
 export function sharedOption(name: string): Entry {
 	return SHARED.find((option) => option.name === name) as Entry;
 }
@@ -22,7 +22,7 @@ export interface StepOptions extends SpendLimits {
 	pollIntervalMs: number;
 }
 
-/** Reads the settings of the step. The default replaces one that is missing. Never throws. */
+/** Reads the settings of the step. A missing setting gets its default; a missing limit is `null`. Never throws. */
 export function stepOptionsOf(step: Step): StepOptions {
 	const read = (name: string) => validValue(step, sharedOption(name)) as number | null;
 	return {
@@ -39,7 +39,7 @@ export function whileWaitingOf(step: Step): 'poll' | 'suspend' {
 	return validValue(step, sharedOption('whileWaiting')) === 'suspend' ? 'suspend' : 'poll';
 }
 
-/** The name that the idempotency keys of a step belong to; `null`: they belong to its node. Never throws. */
+/** The name under which nodes share idempotency keys; `null`: the keys count for the step's node only. Never throws. */
 export function keyScopeOfStep(step: Step): string | null {
 	if (step.keyScope !== undefined) return step.keyScope;
 	return validValue(step, sharedOption('keyScope')) as string | null;

@@ -5,7 +5,7 @@ import { invalid, requiredText } from './checks';
 const UPLOAD_FIRST = 'Upload a file first, for example with an S3 node, and enter its URL.';
 
 /**
- * A URL in an image request: https (spec 4.1). Plain http is allowed for this machine only, for a local service.
+ * A URL in an image request: https (spec 4.1). Plain http is allowed only for localhost, for a local service.
  * `forFiles`: advice for a file that is not on the web.
  */
 export function fetchableUrl(field: string, value: unknown, forFiles = UPLOAD_FIRST): string {
@@ -25,10 +25,10 @@ export function webUrl(field: string, value: unknown): string {
 	throw invalid(field, 'an https:// or http:// URL', text, advice);
 }
 
-/** Between two URLs of a list. A comma elsewhere may be part of a URL. */
+/** A line break, or a comma before a blank, a comma, the end or a URL. Any other comma may be part of a URL. */
 const BETWEEN_URLS = /\n|,(?=\s|,|$|[a-z][a-z\d+.-]{0,20}:\/\/)/i;
 
-/** URLs as an array, or as a text with commas or line breaks between them. `check` reads each of them. */
+/** URLs as an array, or as a text with commas or line breaks between them. `check` validates each URL. */
 export function urlList(field: string, value: unknown, check: typeof webUrl): string[] {
 	const parts: unknown[] = Array.isArray(value) ? value : String(value).split(BETWEEN_URLS);
 	return parts
@@ -36,7 +36,7 @@ export function urlList(field: string, value: unknown, check: typeof webUrl): st
 		.map((part, index) => check(`${field} ${index + 1}`, part));
 }
 
-/** The URL parser alone would accept malformed URLs, such as those with missing slashes or with line breaks. */
+/** Parses a URL; `null` if malformed. The pattern rejects what `URL` would repair, such as missing slashes, line breaks. */
 function webAddress(text: string): URL | null {
 	return /^https?:\/\/[^\s/\\][^\r\n\t]*$/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
