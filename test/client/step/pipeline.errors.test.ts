@@ -1,3 +1,4 @@
+import type { Job } from '../../../client/jobs/job';
 import { answer, noSlot, refusal, wireGeneration } from '../../support/answers';
 import { refused } from '../../support/fake-service';
 import { batch, creating, errorIn, inShort, Step, waitingFor } from '../../support/step';
@@ -96,11 +97,19 @@ describe('the first error of a step that stops', () => {
 });
 
 describe('an error that every further request would get', () => {
-	it('is in the error of each skipped item; requests in flight finish', async () => {
+	it('is in the error of each skipped item, whose files are not read; requests in flight finish', async () => {
 		const step = new Step({ maxConcurrent: 2, stopOnError: false });
 		step.fake.durationMs = (prompt) => (prompt === 'p0' ? 5000 : 60_000);
 		step.fake.order('p2', refused(402, 'insufficient_credits'));
-		const { outcomes, firstFailed } = await step.run(batch(6));
+		let built = 0;
+		const jobs = batch(6).map((job): Job => {
+			const request = async () => {
+				built++;
+				return await job.request();
+			};
+			return { ...job, request };
+		});
+		const { outcomes, firstFailed } = await step.run(jobs);
 		expect(outcomes.map(inShort)).toEqual([
 			'completed generation-1',
 			'completed generation-2',
@@ -111,7 +120,7 @@ describe('an error that every further request would get', () => {
 			/^Skipped because item 3 failed: Not enough credits: /,
 		);
 		expect(firstFailed?.itemIndex).toBe(2);
-		expect(step.fake.creating).toHaveLength(3);
+		expect([step.fake.creating.length, built]).toEqual([3, 3]);
 	});
 });
 
