@@ -52,8 +52,8 @@ function idOf(
 	const label = 'Generation ID';
 	const given = valueAt(step, itemIndex, entryOf('generationId')) ?? idIn(item);
 	// After an error in an earlier node, `id` may be the user's own field, such as a row number, and not a generation ID.
-	const isOwn = hasFailed && !looksLikeId(String(given));
-	if (given !== undefined && !isOwn) return generationId(label, given);
+	const isNoId = hasFailed && !looksLikeId(String(given));
+	if (given !== undefined && !isNoId) return generationId(label, given);
 	throw new InvalidInputError(
 		'This item has no generation ID',
 		hasFailed

@@ -106,7 +106,7 @@ export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
 }
 
-/** Rejects a key with `undefined` in it, which JavaScript writes for a missing value: items without one would share it. */
+/** Rejects a key with `undefined` in it, as JavaScript writes a missing value. Beside a blank, it may be a user's word. */
 export function idempotencyKey(field: string, value: unknown): string {
 	const key = normalizedText(field, value);
 	if (!/(?<!\s)(undefined|invalid date)(?!\s)/i.test(key)) return key;
