@@ -57,7 +57,7 @@ export function modelNotFound(id: string, models: Model[]): never {
 	});
 }
 
-/** How long to retry a Base URL that has not answered yet. After that it is treated as misconfigured. */
+/** How long to retry a Base URL that has never answered, from the first failed connection on: then it counts as wrong. */
 const FIRST_CONTACT_MS = 60_000;
 
 /**
@@ -66,19 +66,19 @@ const FIRST_CONTACT_MS = 60_000;
  * of `create` and `status` decide about retries themselves.
  */
 export class ServiceClient {
-	/** When a request first failed to reach the service; `Infinity` once its Base URL is known to work. */
+	/** When a request first failed to reach the service; `null` before. `Infinity` once the Base URL is known to work. */
 	private unreachableSince: number | null = null;
 
 	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
 
-	/** Call this once the Base URL has answered, now or in an earlier attempt. Later failures are then transient. */
+	/** Call this once the service has answered at the Base URL, in any attempt: failed connections are then transient. */
 	confirmBaseUrl(): void {
 		this.unreachableSince = Infinity;
 	}
 
 	/**
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
-	 * means that the response was lost.
+	 * means that it may have charged: the response was lost, or is not conclusive.
 	 *
 	 * @param header value of `Idempotency-Key`, the same if the request is sent again; the spec does not define this header
 	 */
@@ -102,7 +102,7 @@ export class ServiceClient {
 	async models(type: ModelFilter): Promise<Model[]> {
 		const query: Record<string, string> = type === 'all' ? {} : { type };
 		const models = await this.read({ method: 'GET', path: '/v1/models', query }, readModels);
-		// The service may ignore the filter.
+		// Filters here, too: the service may ignore the query parameter `type`.
 		return models.filter((model) => type === 'all' || (model.type ?? type) === type);
 	}
 
@@ -141,7 +141,7 @@ export class ServiceClient {
 		const generation = readGeneration(response.body, this.ports.clock.now());
 		if (generation === null) {
 			const error = unreadableAnswer(response, request.method === 'POST');
-			// Before the service has answered, a page means that this is another server.
+			// If the service has never answered, an HTML page means that the Base URL is another server's: a retry is useless.
 			const isPage = typeof response.body === 'string' && /^\s*</.test(response.body);
 			throw isPage && !this.hasAnswered ? error.with({ retry: 'never' }) : error;
 		}
@@ -180,7 +180,7 @@ export class ServiceClient {
 		return this.unreachableSince === Infinity;
 	}
 
-	/** A failed connection ends the step if the host name never existed, or if the Base URL never answered for long enough. */
+	/** A failed connection ends the step if the service never answered: at once for an unknown host, else after a minute. */
 	private unconnected(error: GenerationError): GenerationError {
 		if (this.hasAnswered) return error.with({ fatalForStep: false });
 		const now = this.ports.clock.now();
@@ -194,7 +194,7 @@ function readCredits(body: Record<string, unknown>): Credits | null {
 	return typeof body.balance === 'number' ? (body as Credits) : null;
 }
 
-/** Returns the entries that have an id. Others cannot be used. */
+/** Returns the entries that have an id, because others cannot be used; `null` if the body has no list. */
 function readModels({ data }: Record<string, unknown>): Model[] | null {
 	if (!Array.isArray(data)) return null;
 	return (data as Model[]).filter((entry) => typeof entry?.id === 'string' && entry.id !== '');

@@ -2,7 +2,7 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** A failure to make a connection. `texts` replace the usual ones of an error. */
+/** A failure to make a connection, by error code and perhaps `words` of the message. `texts` replace fields of the error. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',
@@ -20,11 +20,11 @@ const CERTIFICATE = {
 };
 
 /**
- * Failures before a request is sent. An unlisted failure of `connect` or `getaddrinfo` counts too. A listed code does not
- * count if a read or write failed: the request may have arrived. Rows with words are tried first.
+ * Failures before a request is sent. Rows with words are tried first. Without a row, an error of the system call `connect`
+ * or `getaddrinfo` is such a failure too. An error of `read` or `write` is none, even if its code is listed here without
+ * words: the request may have arrived.
  *
- * Node's own `ERR_SSL_WRONG_VERSION_NUMBER` is not here: it occurs on an open connection, whose other side may have
- * received the request.
+ * `ERR_SSL_WRONG_VERSION_NUMBER` is not listed: it occurs on an open connection, so the request may have arrived.
  */
 const CONNECTION_FAILURES: FailureRow[] = [
 	[/^/, 'never', 'n8n does not allow requests to its address', /^Ssrf/, ALLOW_HOST],
@@ -34,11 +34,11 @@ const CONNECTION_FAILURES: FailureRow[] = [
 		'it does not use https, or rejected the TLS version or the host name',
 		/wrong version number|alert protocol version|unsupported protocol|unrecognized name/,
 	],
-	// A load balancer without a backend does this, and a proxy that cannot reach the service.
+	// A load balancer without a backend closes connections so early, and so does a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
 	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
 	[/^ECONNREFUSED$/, 'backoff', 'connection refused'],
-	// Name servers that are down may also answer this: after the service has answered once, it is transient.
+	// Name servers that are down may also cause ENOTFOUND. `ServiceClient` retries it once the service has answered.
 	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist', null, { fatalForStep: true }],
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
 	[/^(EHOSTDOWN|EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
@@ -58,7 +58,7 @@ const CONNECTION_FAILURES: FailureRow[] = [
 ];
 
 /**
- * Converts a rejection of the request port into an error. The charge is known only if the connection was never made.
+ * Converts a rejection of the request port into an error. If a creating request may have arrived, its charge is `unknown`.
  *
  * @param failure a `GenerationError` is returned unchanged: the request was not sent
  * @param charging true if the request could have charged credits
@@ -87,13 +87,13 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 }
 
 /**
- * Returns why a request made no connection, to the service or to a storage; `null` if it may have arrived. `reason`
+ * Returns why no connection was made to the service or a storage; `null` if the request may have arrived. `reason`
  * completes "… cannot be reached: ", and ends with the host if that is known.
  */
 export function connectionFailure(failure: unknown) {
 	let code = '';
 	let host: string | null = null;
-	/** `null` if unknown. Systems also report EHOSTUNREACH for an established connection whose host is lost. */
+	/** `null` if no system call is known. The code alone is not enough: EHOSTUNREACH also occurs on an open connection. */
 	let wasConnected: boolean | null = null;
 	let byWords: FailureRow | undefined;
 	for (const error of causesOf(failure)) {
@@ -105,7 +105,7 @@ export function connectionFailure(failure: unknown) {
 		const found = CONNECTION_FAILURES.find(
 			([codes, , , words]) => words?.test(text) && codes.test(code),
 		);
-		// The words are more precise than the system call: a failed TLS handshake is a failed write.
+		// The words decide before the system call: a failed TLS handshake is reported as a failed `write`, but sent no request.
 		if (found) [byWords, wasConnected] = [found, false];
 	}
 	const row =
@@ -122,7 +122,7 @@ export function* causesOf(failure: unknown): Generator<Record<string, unknown>> 
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
 		const error = link as Record<string, unknown>;
 		yield error;
-		// Node tries all addresses of a host name. The error of the first stands for all.
+		// Node tries all addresses of a host name, and lists an error for each. The first one stands for all.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 }

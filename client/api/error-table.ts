@@ -1,4 +1,4 @@
-/** How a request may be retried (spec 7, retry rules). `slot`: once a slot is free. */
+/** How a request may be retried (spec 7, retry rules). `slot`: once fewer generations run than the plan allows. */
 export type RetryRule = 'never' | 'backoff' | 'slot';
 
 /** Short lines for a title; `null` if unknown or too long. `subject`: the model or generation id of the request. */
@@ -15,7 +15,7 @@ interface ErrorRow {
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
-	/** The HTTP status of a code of type `server_error`. With any other status, the error may come from a proxy. */
+	/** The status that spec 7 gives to a code of type `server_error`. With another status, it may come from a proxy. */
 	status?: number;
 }
 
@@ -49,19 +49,19 @@ const FIELD_NAMES: Partial<Record<string, string>> = {
 	size: 'Size',
 };
 
-/** Returns the field that sets a parameter, which may be nested (`parameters.seed`); an unknown parameter as it is. */
+/** Returns the form's name for a parameter, which may be nested (`parameters.seed`); an unknown parameter unchanged. */
 function fieldOf(param: string): string {
 	return FIELD_NAMES[param.replace(/^parameters\./, '')] ?? param;
 }
 
-/** False for a text that is not the ID of a generation, such as the number of a row. IDs are UUIDs (spec 2.1). */
+/** False for a text that cannot be a generation ID, such as a row number. Accepts more than UUIDs (spec 2.1). */
 export function looksLikeId(text: string): boolean {
 	return /^[\w-]{16,}$/.test(text);
 }
 
 const TRY_LATER = 'Retrying did not help. Try again later.';
 
-/** One row per code (spec 7), and per alternate form of it. */
+/** One row for each code of spec 7, and for each alternate code that it states. */
 export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: row(
 		'Invalid request',
@@ -149,7 +149,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	}),
 };
 
-/** Our code for a refusal under any of its names. The same model would refuse the content again. */
+/** Our code for every refusal of content, whatever code the service gave it. The same model would refuse it again. */
 export const CONTENT_REFUSED = 'content_refused';
 export const REFUSED_CONTENT = row(
 	'The service refused the content',
@@ -157,17 +157,17 @@ export const REFUSED_CONTENT = row(
 	{ specific: withMessage },
 );
 
-/** True for a code of spec 7, or of an alternate form of it. */
+/** True for a code that spec 7 states, alternate codes included. */
 export function isSpecified(code: string | null): boolean {
 	return code !== null && Object.hasOwn(BY_CODE, code);
 }
 
-/** True if a 5xx has a code, type and status that spec 7 lists. Proxies use the same form for other errors. */
+/** True if a 5xx has the code, type and status of one row of spec 7. With another combination, it may be a proxy's. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
 	return type === 'server_error' && BY_CODE[String(code)]?.status === status;
 }
 
-/** True if a proxy that answers with this status may have passed the request on before. */
+/** True if a proxy that returns this status may already have passed the request on to the service. */
 export function mayHavePassed(status: number): boolean {
 	return status >= 500 || status === 408 || status === 499;
 }

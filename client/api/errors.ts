@@ -29,11 +29,11 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 >;
 
 /**
- * Any error of an item or a request. No sentence about the charge `unknown` is added to the error of an item: its title
- * or details should state that charge.
+ * Any error of an item or a request. When the error of an item is shown, a sentence about its charge is added, except for
+ * the charge `unknown`: the title or details of such an error should say that it may have been charged.
  */
 export class GenerationError extends Error {
-	/** More about what happened. The sentence about the charge follows it. */
+	/** More about what happened. When the error is shown, the sentence about the charge follows. */
 	readonly details: string = '';
 	readonly description!: string;
 	/** The service's code (spec 7), or one of our own. */
@@ -49,11 +49,11 @@ export class GenerationError extends Error {
 	readonly fatalForStep: boolean = false;
 	/** The generation that the error is about, if one exists. */
 	readonly generation: KnownGeneration | null = null;
-	/** True if the item's request was not sent because another item failed, or because a spending limit was reached. */
+	/** True if the item was not sent because another item failed, or because of a spending limit. */
 	readonly skipped: boolean = false;
 
 	static {
-		// On the prototype, because `fields` contains every property of the error itself.
+		// Set on the prototype: as a property of each error, the name would be copied into `fields`.
 		this.prototype.name = 'GenerationError';
 	}
 
@@ -111,7 +111,7 @@ export function errorFromResponse(
 	return new GenerationError({
 		title,
 		details: sentences(
-			// A specific title replaces the service's message.
+			// Only if no specific title was built: most of those contain the message already.
 			specific === null && message && `The service says: ${message}`,
 			param && !namesParam && `Parameter: ${param}`,
 			errorBody === null &&
@@ -129,7 +129,7 @@ export function errorFromResponse(
 	});
 }
 
-/** A 401 means that nothing was created (spec 7). A code in its body that would be retried is replaced. */
+/** A 401 means a rejected API key (spec 7). For a creating request, any other code is replaced: it might be retried. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;
@@ -137,8 +137,8 @@ function codeOf(code: string | null, status: number, charging: boolean): string 
 }
 
 /**
- * Builds the error for a 2xx response without the expected content. A status check may succeed later. If it contains an
- * error of spec 7, nothing was created.
+ * Builds the error for a 2xx response without the expected content. It allows retries, because a later status check may
+ * succeed. If the response to a creating request contains a code of spec 7, nothing was created: returns that error.
  */
 export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
 	const { status, body } = response;
@@ -161,7 +161,7 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 }
 
 const MAX_IN_TITLE = 120;
-/** Maximum length of a response in another format, in an error. */
+/** Maximum number of characters that an error quotes from a response in another format. */
 const MAX_QUOTED = 300;
 
 /** Returns a text from outside as a part of a title: one line, no period. `null` if it is empty or too long. */
@@ -184,7 +184,7 @@ function readErrorBody(body: unknown, status: number) {
 	};
 }
 
-/** True if the response came from a proxy or router instead of the service. */
+/** True if the response had no error code: it probably came from a proxy or router, and not from the service. */
 export function isForeign({ code }: GenerationError): boolean {
 	return code.startsWith('http_');
 }

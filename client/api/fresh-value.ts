@@ -1,14 +1,14 @@
 /**
- * A text in a request body that is made when a request is sent, such as a signed URL. Its JSON identifies it: digests of
- * requests are equal although the text differs each time.
+ * A text in a request body, such as a signed URL, that is made anew each time the request is sent. `toJSON` returns what
+ * stays the same, so that the digest of the request does not change with the text.
  */
 export abstract class FreshValue {
 	abstract toJSON(): unknown;
-	/** Returns the text. Throws GenerationError if there is none: nothing is sent then. */
+	/** Returns a new text. Throws GenerationError if it cannot be made: the request is then not sent. */
 	abstract make(): string;
 }
 
-/** Returns a body with new texts for its fresh values. */
+/** Returns a copy of a body in which each `FreshValue` is replaced by a new text. */
 export function withFreshValues(value: unknown): unknown {
 	if (value instanceof FreshValue) return value.make();
 	if (Array.isArray(value)) return value.map(withFreshValues);

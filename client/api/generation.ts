@@ -24,7 +24,7 @@ export interface GenerationItem {
 
 export interface Generation {
 	item: GenerationItem;
-	/** The service's reason why there is no output; `null` if there is none. */
+	/** The service's reason why there is no output; `null` if it gave no reason. */
 	failureReason: string | null;
 	/** True if the content was refused: the same model would refuse it again. */
 	isContentRefusal: boolean;
@@ -58,12 +58,12 @@ export function isFinal(generation: Generation): boolean {
 	return isFinalState(generation.item.status);
 }
 
-/** True if the generation is completed without an output. A later check may have it, if a replica lags. */
+/** True if the generation is completed without an output. A lagging replica may have answered: a later check may show it. */
 export function lacksOutput(generation: Generation): boolean {
 	return isCompleted(generation) && generation.item.url === null && !generation.isInline;
 }
 
-/** True if the output exists. */
+/** True if the status is `completed`. The response may still lack the output: see `lacksOutput`. */
 export function isCompleted(generation: Generation): boolean {
 	return generation.item.status === 'completed';
 }
@@ -73,7 +73,7 @@ export function isFailed(generation: Generation): boolean {
 	return generation.item.status === 'failed';
 }
 
-/** Returns a parsed JSON value for reading its fields. Anything but an object or a list has none. */
+/** Returns a parsed JSON value for reading its fields; an empty object for anything but an object or a list. */
 export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
@@ -115,7 +115,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 /** Outputs that came in a response, in base64. They can be large: each is dropped when it is taken, and never stored. */
 const inlineFiles = new WeakMap<Generation, string>();
 
-/** Returns the output that came in the response, once. `null` if there is none, or if it was taken: request it again. */
+/** Returns the output that came in the response, once. Later, or if there is none, `null`: then fetch the status again. */
 export function takeInlineFile(generation: Generation): Buffer | null {
 	const file = inlineFiles.get(generation);
 	inlineFiles.delete(generation);
@@ -141,7 +141,7 @@ export function reasonIn(error: unknown): string | null {
 	return truncate(said ?? JSON.stringify(error));
 }
 
-/** A number is an id, too: without it, what was charged would be lost. */
+/** Accepts a number as an id, too: if the id were ignored, a charged generation could not be fetched. */
 function idIn(value: unknown): string | null {
 	return text(Number.isFinite(value) ? String(value) : value);
 }
@@ -152,13 +152,13 @@ function text(value: unknown): string | null {
 
 /** A presigned URL is valid for one hour after it is issued (spec 8). */
 const LIFETIME_SECONDS = 3600;
-/** A later expiry is not in seconds. */
+/** A stated expiry that is later than this is probably not in seconds, and is ignored. */
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
  * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown. Object stores state this in the URL, by the
- * date and lifetime of the signature (S3) or a plain expiry. Otherwise the hour counts from the creation (Unix seconds), a
- * safe lower bound: no URL is issued earlier.
+ * date and lifetime of the signature (S3) or a plain expiry. Otherwise the hour counts from `created` (Unix seconds), a
+ * safe lower bound, because no URL is issued earlier.
  */
 export function presignedUrlExpiry(
 	url: string,

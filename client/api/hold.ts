@@ -6,13 +6,13 @@ export class Hold {
 	/** The last error that named a time. */
 	cause: GenerationError | null = null;
 
-	/** @param until when the hold ends, in milliseconds since the Unix epoch, if an earlier run was asked to wait */
+	/** @param until when the hold ends, in milliseconds since the Unix epoch; 0 if no earlier run was asked to wait */
 	constructor(
 		private readonly clock: Clock,
 		public until = 0,
 	) {}
 
-	/** Milliseconds that are left. */
+	/** Milliseconds until the hold ends; 0 if there is none. */
 	get leftMs(): number {
 		return Math.max(0, this.until - this.clock.now());
 	}

@@ -18,7 +18,7 @@ export function retryAfterMs(
 	const { error, retry_after: beside } = asRecord(body);
 	const within = asRecord(error).retry_after;
 	const value = String(headers?.['retry-after'] ?? within ?? beside ?? '');
-	// A number of four hundred digits would be infinite.
+	// Without this limit, a number of four hundred digits would be `Infinity`.
 	if (SECONDS.test(value)) return Math.min(Number(value) * 1000, YEAR_MS) || null;
 	const ms = DATE.test(value) ? Date.parse(value) - now : NaN;
 	return ms > 0 ? ms : null;

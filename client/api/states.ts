@@ -1,6 +1,6 @@
 /** The states of a generation (spec 3), and those that other services and gateways use instead. */
 
-/** Final states that the spec does not name, without separators. Nothing says whether they are refunded. */
+/** Final states that the spec does not name, without separators. It is not known whether the service refunds them. */
 const OTHER_ENDS = new Set([
 	'cancelled',
 	'canceled',
@@ -15,7 +15,7 @@ const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
 
 /** Parts of codes that say that the content was refused, without separators: the same model would refuse it again. */
 const REFUSAL = /sensitive|nsfw|moderation|contentpolicy|contentfilter|safety/;
-/** A code within a text, such as `moderation_blocked`. Ordinary words, such as `safety`, do not count there. */
+/** A code within a text, such as `moderation_blocked`. Within a text, ordinary words such as `safety` are no codes. */
 const CODE_IN_TEXT = /[a-z]+_\w+|\b[A-Z]?[a-z]+[A-Z]\w*/g;
 const DEEPEST = 6;
 
@@ -40,19 +40,19 @@ export function isFinalState(state: string | null | undefined): boolean {
 	return state === 'completed' || state === 'failed' || isOtherEnd(state);
 }
 
-/** True for a state that neither the spec names nor is a known end. It counts as running. */
+/** True for a state that is neither in the spec nor in `OTHER_ENDS`. Such a generation counts as running. */
 export function isUnknownState(state: string | null | undefined): boolean {
 	return Boolean(state) && !SPECIFIED.has(String(state)) && !isOtherEnd(state);
 }
 
 /**
- * True if an error says that the content was refused. Spec 2.1 does not show its shape: the code may be in any field, or in
- * an inner error, or the error may be a text.
+ * True if an error says that the content was refused. Spec 2.1 does not show the shape of `error`: the code may be in any
+ * field, or in an inner error, or the error may be a text.
  *
- * @param name the field of the error, if it has one
+ * @param name the field that contains `error`, if it is part of another error
  */
 export function isContentRefusal(error: unknown, name = '', depth = 0): boolean {
-	// It names a field of the request, which may be called `safety`.
+	// `param` names a field of the request, which may be called `safety` without any refusal.
 	if (name === 'param' || depth > DEEPEST) return false;
 	if (typeof error === 'string') {
 		const isCode = /code|type/i.test(name) || /^[\w.-]+$/.test(error);

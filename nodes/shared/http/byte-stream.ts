@@ -10,12 +10,12 @@ export type ByteStream = Exclude<
 	Uint8Array
 >;
 
-/** A download with fewer bytes than this per window counts as stalled: about 1 kB/s. */
+/** A download that receives fewer bytes than this in a window of 60 s counts as stalled: about 1 kB/s. */
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Reads the first bytes of a stream and puts them back, so that they can be read again. Returns at least `SNIFF_BYTES`
- * bytes. Fewer only if the stream ended: they are then its whole content, and not put back.
+ * Reads the first bytes of a stream (at least `SNIFF_BYTES`), and puts them back, so that they can be read again. If the
+ * stream ends before that, returns its whole content, and puts nothing back.
  */
 export async function peek(stream: ByteStream): Promise<Buffer> {
 	let head = Buffer.alloc(0);
@@ -38,7 +38,7 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 	return head;
 }
 
-/** Counts the bytes of a body on arrival, not on read: n8n's storage reads the stream and may be slow. */
+/** Counts the bytes of a body when they arrive, not when n8n's storage reads them: a slow storage is no stalled download. */
 export function countArrived(stream: ByteStream) {
 	const arrived = {
 		// A small body may have arrived together with the headers.
@@ -54,7 +54,7 @@ export function countArrived(stream: ByteStream) {
 	return arrived;
 }
 
-/** Waits until the last byte has arrived. Returns false if too few bytes arrive within a window. */
+/** Returns true once the last byte has arrived or `ended` aborts, and false once too few bytes arrive within a window. */
 export async function keepsArriving(
 	arrived: ReturnType<typeof countArrived>,
 	windowMs: number,

@@ -6,12 +6,12 @@ import type { Clock } from '../../../client/ports';
 /** The longest delay of a Node.js timer, in milliseconds. A longer delay fires immediately. */
 const LONGEST = 2 ** 31 - 1;
 
-/** How far the clock is ahead of the time since the process started. */
+/** The largest difference so far between the system's time and the time since the process started. */
 let aheadMs = -Infinity;
 
 /**
- * Returns the time. It never goes back: if the system's clock is set back, this one runs on. It follows that one forward,
- * because the process's own clock may stand still while its machine is suspended.
+ * Returns the time. It never goes back, even if the system's clock is set back. When the system's clock jumps forward, this
+ * time does too, because `performance.now()` may stand still while the machine is suspended.
  */
 function now(): number {
 	const sinceStart = performance.now();
@@ -19,7 +19,7 @@ function now(): number {
 	return Math.floor(aheadMs + sinceStart);
 }
 
-/** The clock of all waits. Only newer n8n releases end `sleep` on abort (and then reject), so it also listens to the signal. */
+/** The clock of all waits. Only newer n8n releases end (reject) `sleep` on abort: `raceAbort` does it for older ones. */
 export const wallClock: Clock = {
 	now,
 	sleep: async (wanted, signal) => {

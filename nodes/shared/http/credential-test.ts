@@ -16,12 +16,12 @@ import { parsedBody } from './transport';
 
 const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 
-/** How long a user waits for the test, in milliseconds. */
+/** Timeout of the test's request, in milliseconds. The user waits for it in the credential's window. */
 const USER_WAITS_MS = 20_000;
 
 /**
- * Tests the credential: reads the balance (spec 4.5). For a declared test request, n8n shows the code of a connection
- * error, such as ECONNREFUSED, which no rule can replace.
+ * Tests the credential: reads the balance (spec 4.5). This is a function, because for a test request that is declared in
+ * the credential, n8n shows the code of a connection error, such as ECONNREFUSED, which no rule can replace.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,
@@ -40,7 +40,7 @@ export async function testCredential(
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
-/** The only request that n8n offers to a credential's test, with the API key and without redirects. */
+/** Sends with `request`, the only helper that n8n gives to a credential's test: with the API key, and without redirects. */
 function sendWith(
 	{ helpers: { request } }: ICredentialTestFunctions,
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,

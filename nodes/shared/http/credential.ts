@@ -11,10 +11,10 @@ export function serviceAddress(typed: unknown): string {
 	const text = String(typed ?? '').trim();
 	if (text === '') throw invalidBaseUrl('is empty');
 	if (!/^https?:\/\//i.test(text)) throw invalidBaseUrl('must start with https:// or http://');
-	// URL parsers silently drop line breaks and tabs.
+	// URL parsers silently drop line breaks and tabs, so `canParse` accepts them.
 	if (!URL.canParse(text) || /\s/.test(text)) throw invalidBaseUrl('is not a valid web address');
 	const url = new URL(text);
-	// n8n would send these instead of the API key.
+	// n8n would send a user name and password instead of the API key.
 	if (url.username || url.password)
 		throw invalidBaseUrl('must not contain a user name or password');
 	if (/[?#]/.test(text)) throw invalidBaseUrl('must not contain ? or #');
@@ -23,8 +23,8 @@ export function serviceAddress(typed: unknown): string {
 }
 
 /**
- * Returns the API key to send. A `Bearer` that was copied with it is ignored, and so are blanks and invisible characters:
- * n8n would send the rest, which could then not be recognized in the errors of the service.
+ * Returns the API key to send, without a copied `Bearer`, blanks and invisible characters. n8n would drop some of these
+ * when it sends the key, and the key could then not be found, and removed, in an error response that quotes it.
  */
 export function apiKeyOf(typed: unknown): string {
 	return String(typed ?? '')
@@ -49,8 +49,8 @@ const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 /**
- * The error for a request that was not sent, because its credential could not be read. `cause`: error of the credential,
- * or of the abort of the request before that.
+ * Builds the error for a request that was not sent, because its credential could not be read. `cause`: n8n's error, or
+ * that of an abort before the credential was read. A GenerationError, such as `invalid_base_url`, is returned unchanged.
  */
 export function unreadableCredential(cause: unknown): GenerationError {
 	if (cause instanceof GenerationError) return cause;

@@ -9,14 +9,14 @@ export function badOutput(title: string, status: number | null): GenerationError
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
 }
 
-/** The error for a text response instead of an image or video. Its first words explain the cause. */
+/** The error for a text response instead of an image or video. Its title quotes the first words of that text. */
 export function textInstead(text: string, status: number | null): GenerationError {
 	const title = 'The storage returned text instead of the image or video';
 	const words = firstWords(text);
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
-/** Failures that another try does not end: a full disk, a storage that rejects n8n, or a file above a database's limit. */
+/** Storage errors that a retry does not cure: a full disk, a storage that rejects n8n, a file above a database's limit. */
 const CANNOT_STORE =
 	/ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|max size limit/;
 

@@ -24,7 +24,7 @@ import { openStream, withRequest } from './request';
 import { fileOf, type FileSizes } from './transport';
 import type { Step } from '../step';
 
-/** Number of retries of any error. While the error is transient and the time is not over, there are more. */
+/** Maximum number of retries. It does not apply to a transient error (`isForNow`) before `patienceMs` is over. */
 const MAX_RETRIES = 4;
 
 /** Milliseconds with almost no data after which a download counts as stalled. Its total time has no limit. */
@@ -41,9 +41,9 @@ export interface DownloadRequest {
 	hold: Hold;
 	/** The sizes of files that are known from probes. */
 	sizes: FileSizes;
-	/** How long transient errors are retried from the first try on, in milliseconds: the timeout of the item. */
+	/** How long transient errors are retried, counted from the start of the first try, in milliseconds: the item's timeout. */
 	patienceMs: number;
-	/** Limits concurrency for one try. Other downloads run between two tries. */
+	/** Runs one try within the limit of concurrent downloads. Between two tries, other downloads can run. */
 	limited: <T>(tryOnce: () => Promise<T>) => Promise<T>;
 }
 
@@ -57,14 +57,14 @@ export async function download(
 ): Promise<{ binary: IBinaryData; generation: Generation }> {
 	const { signal, patienceMs, hold, limited } = request;
 	let { generation } = request;
-	// A download that waits for its turn has not begun.
+	// Set when the first try begins, so that the time in the queue of downloads does not count.
 	let until: number | null = null;
 	for (let retries = 0; ; ) {
 		const tried = await toResult(
 			async () =>
 				await limited(async () => {
 					until ??= wallClock.now() + patienceMs;
-					// The storage may have asked any download of the step to wait, even during this sleep.
+					// All downloads of the step share `hold`: another one may extend it during this sleep.
 					while (hold.leftMs > 0 && wallClock.now() < until && !signal.aborted) {
 						await wallClock.sleep(Math.min(hold.leftMs, until - wallClock.now()), signal);
 					}
@@ -84,7 +84,7 @@ export async function download(
 		}
 		const { id } = generation.item;
 		debugLog(step)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
-		// A 403 means that the URL expired. Retry immediately with a fresh URL; wait before any other retry.
+		// A 403 means that the URL expired: if it is the first error, retry at once with a fresh URL. Wait before other retries.
 		if (error.status !== 403 || retries > 0) {
 			const pauseMs = backoffDelay(retries, Math.random);
 			await wallClock.sleep(leftMs > 0 ? Math.min(pauseMs, leftMs) : pauseMs, signal);
@@ -92,7 +92,7 @@ export async function download(
 		// A pause that the storage has asked for is no failed retry.
 		if (error.retryAfterMs === null) retries++;
 		if (signal.aborted) throw new CancelledError();
-		// If the storage did not reject the current URL, it is still valid.
+		// Without an HTTP status, the storage has not rejected the current URL: use it again.
 		if (error.status === null && generation.item.url !== null) continue;
 		const fresh = await toResult(request.refresh);
 		// If the status check fails, the current URL may still work, unless the storage rejected it.
@@ -114,7 +114,7 @@ function isForNow({ status }: GenerationError): boolean {
 	);
 }
 
-/** Copies only the fresh URL. A lagging replica may still report a non-final status. */
+/** Copies only the URL of the fresh response: its status may be from a lagging replica, and older than `completed`. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
 	if (fresh.isInline) return fresh;
@@ -136,7 +136,7 @@ async function fetchOnce(
 			return await store(step, bytes, bytes, fileName);
 		}
 		if (url === null) throw badOutput('The service returned no output URL', null);
-		// n8n's own timeout does not start before a proxy has connected.
+		// n8n's own timeout starts only once a proxy has connected, so `withTimeout` limits the whole wait for the response.
 		const response = await withTimeout(
 			requestClock,
 			2 * IDLE_TIMEOUT_MS,
@@ -173,7 +173,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError if it is not an image or video, or the error of the body or the storage. */
+/** Stores a file in n8n. Throws GenerationError if that fails or it is no image or video, or a broken stream's error. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,
@@ -183,7 +183,7 @@ async function store(
 	stated?: string,
 ): Promise<IBinaryData> {
 	if (head.length === 0) throw badOutput('The storage returned an empty file', status);
-	// A cache may have stored the response to a request for the first byte.
+	// A cache may have stored the response to a probe, which requests only the first byte, and return it for the file.
 	if (head.length === 1) throw badOutput('The storage returned only one byte', status);
 	const content = contentOf(stated, head);
 	if ('text' in content) throw textInstead(content.text, status);
@@ -195,7 +195,7 @@ async function store(
 	}
 }
 
-/** Returns the size of a file in bytes from the range of a 206 that covers it, as in `bytes 0-99/100`; otherwise `null`. */
+/** Returns a file's size in bytes if the `Content-Range` covers all of it, as `bytes 0-99/100` does; otherwise `null`. */
 function wholeSize(contentRange = ''): number | null {
 	const [, last, size] = /^bytes 0-(\d+)\/(\d+)$/i.exec(contentRange) ?? [];
 	return size !== undefined && Number(last) + 1 === Number(size) ? Number(size) : null;

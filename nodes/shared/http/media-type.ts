@@ -14,7 +14,7 @@ const FILE_TYPES: FileType[] = [
 	['image/jpeg', ['jpg', 'jpeg'], /^\xff\xd8\xff/],
 	['image/gif', ['gif'], /^GIF8/],
 	['image/webp', ['webp'], /^RIFF[^]{4}WEBP/],
-	// Both may start with a generic image brand and name the specific one after it.
+	// AVIF and HEIC may start with a generic image brand (mif1, msf1), and name the specific brand after it.
 	['image/avif', ['avif'], /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, 4],
 	['image/heic', ['heic', 'heif'], /^ftyp(he[iv][cmsx]|m[is]f1)/, 4],
 	['video/quicktime', ['mov', 'qt'], /^ftypqt {2}/, 4],
@@ -27,19 +27,19 @@ const FILE_TYPES: FileType[] = [
 
 const MIME_TYPE = /^(?!text\/|application\/(json|xml)$)[\w+-]+\/[\w+-][\w.+-]{0,99}$/;
 
-/** Maximum length of a file name in bytes. Common file systems allow more; storages may add a suffix. */
+/** Maximum length of a file name in bytes. Common file systems allow more, but a storage may add a suffix. */
 const MAX_NAME_BYTES = 200;
 
 /**
- * What a file is, from its first bytes (`SNIFF_BYTES`) or else from its Content-Type. `text`: the start of a text file, such
- * as a page or an error message of a storage. Anything that may be an image or video, such as SVG, has a MIME type.
+ * Returns the MIME type of a file, from its first bytes (`head`) or else from its Content-Type (`stated`). For a text file,
+ * such as a page or an error message of a storage, returns the start of the text instead. SVG counts as an image.
  */
 export function contentOf(
 	stated: string | undefined,
 	head: Uint8Array,
 ): { mimeType: string } | { text: string } {
 	const text = new TextDecoder().decode(head.subarray(0, SNIFF_BYTES));
-	// Every other image and video has control characters among its first bytes.
+	// Every image and video except SVG has control characters among its first bytes.
 	const isText = ![...text].some((each) => each < ' ' && !TEXT_CONTROLS.includes(each));
 	const isSvg = isText && /<svg[\s>/]|<!doctype svg/i.test(text) && !/<html/i.test(text);
 	if (isText && !isSvg) return { text };
@@ -63,11 +63,11 @@ export function safeFileName(wanted: string, mimeType: string): string {
 	const known = FILE_TYPES.find(([type]) => type === mimeType)?.[1];
 	const ofType = known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
 	const last = /\.([^.]+)$/.exec(cleaned)?.[1].toLowerCase() ?? '';
-	// The end of "v1.5" is not an extension.
+	// Only known extensions are replaced: the end of the name "v1.5" is none.
 	const isKnown = [...ofType, ...FILE_TYPES.flatMap(([, all]) => all)].includes(last);
 	const stem = (isKnown ? cleaned.slice(0, -last.length - 1) : cleaned) || 'output';
 	const extension = ofType.includes(last) ? last : ofType[0];
-	// Cut between characters.
+	// `encodeInto` stops before the first character that does not fit, so the name is never cut within one.
 	const room = new Uint8Array(MAX_NAME_BYTES - extension.length - 1);
 	const { read } = new TextEncoder().encodeInto(stem, room);
 	return `${stem.slice(0, read)}.${extension}`;

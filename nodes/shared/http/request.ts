@@ -9,17 +9,17 @@ const GRACE_AFTER_STOP_MS = 5_000;
 
 interface RequestLimits {
 	signal?: AbortSignal;
-	/** The stop of the execution, if that is another signal. */
+	/** The signal of the execution's stop, if `signal` is not that one. */
 	stop?: AbortSignal;
 	/** In milliseconds. By default, the request has no time limit. */
 	timeoutMs?: number;
-	/** True once no signal may end the request, because its answer names what was charged. A stop leaves it some time. */
+	/** True once the request may have charged: `signal` then never ends it, and `stop` only after `GRACE_AFTER_STOP_MS`. */
 	isCommitted?: () => boolean;
 }
 
 /**
- * Runs a request of any kind. Its controller aborts on the signals, on the timeout, and when the request has settled: only
- * that closes a connection whose body is not read to its end.
+ * Runs a request of any kind. Its controller aborts on the signals, on the timeout, and after `send` has settled: without
+ * that last abort, a connection whose body is not read to its end would stay open.
  */
 export async function withRequest<T>(
 	{ signal, stop, timeoutMs, isCommitted = () => false }: RequestLimits,

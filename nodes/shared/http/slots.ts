@@ -3,12 +3,12 @@ import { wallClock } from './clock';
 import { CREDENTIAL } from './credential';
 import type { Step } from '../step';
 
-/** The slots of each credential. An entry exists while a step of this process uses it. */
+/** By id of the credential: the slots for concurrent generations, and how many steps of this process use them now. */
 const shared = new Map<string, { slots: SlotPool; steps: number }>();
 
 /**
- * Runs a step with the slots of its credential. All steps of this process with that credential share one
- * first-come, first-served queue.
+ * Runs a step with the slots of its credential. All steps of this process with that credential wait for free slots in
+ * one first-come, first-served queue.
  */
 export async function withSlots<T>(
 	step: Pick<Step, 'node'>,

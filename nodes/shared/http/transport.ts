@@ -15,14 +15,14 @@ import { openStream, withRequest, type FullResponse } from './request';
  * in their own modules.
  */
 
-/** Inline inputs are megabytes, in ten requests at once. After longer, other executions take the response for lost. */
+/** Enough for ten uploads of megabytes at once. Less than the 120 s after which other executions take this one for dead. */
 const LONGEST_REQUEST_MS = 90_000;
 
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
- * Connects to the service with the node's credential. `options`: for models and credits only: the signal that ends the
- * requests, and their maximum number of retries.
+ * Connects to the service with the node's credential. `options` are for requests for models and credits only: the signal
+ * that ends these requests, and their maximum number of retries.
  */
 export function serviceOf(
 	caller: Caller,
@@ -34,9 +34,9 @@ export function serviceOf(
 }
 
 /**
- * Binds the request port to the node's credential, which is read for each request: its address, and the key for it.
- * Redirects are not followed, and the API key is removed from responses. The signal of a request does not abort one that
- * creates and was handed to n8n: its id must arrive, also for a while after Stop.
+ * Binds the request port to the node's credential, which is read anew for each request: the Base URL and the API key.
+ * Redirects are not followed, and the API key is removed from responses. Once n8n has a creating request, `signal` does
+ * not abort it, and a Stop only after some seconds: without its response, the id of a charged generation would be lost.
  */
 export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
@@ -46,7 +46,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 		const send = async (request: AbortController) => {
 			const data = await n8n.getCredentials(CREDENTIAL);
 			const url = `${serviceAddress(data.baseUrl)}${path}`;
-			// An error response may quote the API key as it was sent.
+			// An error response may quote the API key as it was sent: `parsedBody` removes it.
 			keys.add(apiKeyOf(data.apiKey));
 			// The request may have been aborted while the credential was read.
 			request.signal.throwIfAborted();
@@ -58,9 +58,9 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 				body,
 				headers,
 				json: true,
-				// n8n would round large numbers.
+				// As text: n8n's JSON parser would round large numbers, such as a numeric id.
 				encoding: 'text',
-				// After a pause of the process, n8n's own timeout would fire before the socket is read.
+				// `withRequest` has the timeout. After a pause of the process, n8n's would fire before an arrived response is read.
 				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -69,7 +69,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 			const sender = Object.create(n8n, {
 				getExecutionCancelSignal: { value: () => request.signal },
 			}) as IAllExecuteFunctions;
-			// The credential as it was read: n8n would read it again, and it may have been edited since.
+			// Passes the credential on: n8n would read it again, and a user may have edited it since it was read above.
 			const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 			const { httpRequestWithAuthentication } = n8n.helpers;
 			const given = [CREDENTIAL, options, { credentialsDecrypted }] as const;
@@ -128,15 +128,15 @@ async function isOneByte(
 /** An id that is sent as a number, whose digits JavaScript would round. */
 const LARGE_ID = /("(?:generation_)?id"\s*:\s*)(\d{16,})(?=\s*[,}])/g;
 
-/** The token in a signed URL of a file in n8n, in any encoding: it works without a login. */
+/** The token in n8n's signed URL of a file, in any encoding: it gives access to the file without a login. */
 const TOKEN = /(binary-data\S{1,6}signed\S{1,6}token\S)[\w.-]+/gi;
 
-/** In a success, a shorter key may be part of an id or a URL by chance. */
+/** Shorter API keys are not removed from a success, where they may be a part of an id or a URL by chance. */
 const SHORTEST_KEY = 8;
 
 /**
- * Parses the body of a response, if it is JSON. Removes the API keys that were sent, and tokens of n8n: errors and logs
- * quote it.
+ * Parses the body of a response, if it is JSON; otherwise returns its text. Removes the API keys that were sent and the
+ * tokens of n8n's signed URLs, because errors and logs quote the body.
  */
 export function parsedBody(status: number, body: unknown, keys: Set<string>): unknown {
 	const received = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');

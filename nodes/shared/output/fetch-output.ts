@@ -5,7 +5,7 @@ import { defaultFileName, outputFileName } from './file-name';
 import type { Output } from './results';
 import type { Step } from '../step';
 
-/** Downloads the output of a completed generation, if its item asks for it. */
+/** Downloads the output of a completed generation, if its item asks for the file. Otherwise, `output` is `null`. */
 export async function fetchOutput(
 	step: Step,
 	plan: Plan,

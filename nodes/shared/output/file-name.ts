@@ -9,14 +9,14 @@ const ID_LENGTH = 8;
 
 /**
  * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the model,
- * and the beginning of the id. `prompt`: no text if it is not known.
+ * and the beginning of the id. A `prompt` that is not a text is ignored.
  */
 export function defaultFileName(
 	prompt: unknown,
 	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
 ): string {
 	const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
-	// A mark belongs to the letter before it. After an emoji, it is invisible.
+	// Combining marks (\p{M}) count only after a letter or digit: those after an emoji only select how it looks.
 	const words = text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';
 	for (const word of words.slice(0, MOST_WORDS)) {
@@ -32,6 +32,6 @@ export function defaultFileName(
 /** Returns the file name that a user chose, with a number from the second output of an item on. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
-	// The end of "v1.5" is not an extension.
+	// An extension begins with a letter: the end of the name "v1.5" is none.
 	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, `-${outputIndex + 1}$1`);
 }

@@ -20,14 +20,14 @@ import {
 const HOW_TO_GO_ON = {
 	tool: 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion',
 	one: 'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again',
-	// A retry with On Error = Stop fails again if the item itself is the cause.
+	// With On Error = Stop, a retry would stop again at the same item if that item itself is the cause.
 	several:
 		'To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue (n8n 2.41 saves by itself). 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again',
 };
 
 /**
  * The error of a step that stops: the failed item, the cause, a summary of the others, and every generation that was
- * charged in any attempt (`journal`). `failed` is the position of the failed outcome.
+ * charged in any attempt (`journal`). `failed` is the position of the failed outcome in `outcomes`.
  */
 export function stepError(
 	step: Step,
@@ -103,7 +103,7 @@ export function nodeError(
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
 	});
-	// n8n replaces a message that contains the name of a system error. It shows agents the message only.
+	// NodeApiError replaces a message that contains a code such as ECONNREFUSED. Agents see nothing but the message.
 	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
@@ -113,8 +113,8 @@ export function nodeError(
 }
 
 /**
- * Adds the index of the item, counted from 0, for code. If the description names the item, it is not enumerable, and so
- * not stored: n8n's editor would add `[item 3]`, counted from 0, to the title.
+ * Adds the item's index, counted from 0, for code that reads the error. For one of several items, n8n must not store the
+ * index (so it is not enumerable): the description names the item, and the editor would add `[item 3]`, counted from 0.
  */
 export function addItemIndex(
 	{ context }: NodeApiError,

@@ -9,8 +9,8 @@ import type { Step } from '../step';
 export type ItemEnd<T = unknown> = Outcome<T> & { itemIndex: number };
 
 /**
- * True if an item has no output item: it was not sent because of a spending limit, and On Error is Stop. An agent sees no
- * hint, and so gets the error.
+ * True if an item gets no output item, because a spending limit kept it from being sent, and On Error is Stop: a hint in
+ * the editor explains that. False for an agent: it sees no hints, and so gets the error as an item.
  */
 export function isLeftOut(step: Step, error: GenerationError): boolean {
 	return isBeyondLimit(error) && !continuesOnError(step) && !runsAsTool(step);
@@ -26,7 +26,7 @@ export function paidGenerations(outcomes: Array<Outcome<unknown>>): KnownGenerat
 	return eachOnce(outcomes.filter(isPaid).flatMap(generationOf));
 }
 
-/** Returns the ids of the user's items that no status check has confirmed. They may be typing mistakes. */
+/** Returns the generation ids that a user entered and that no status check has confirmed: they may be mistyped. */
 export function uncheckedIds(outcomes: Array<Outcome<unknown>>): string[] {
 	const known = eachOnce(outcomes.filter((each) => !isPaid(each)).flatMap(generationOf));
 	return known.filter((each) => !isConfirmed(each) && looksLikeId(each.id)).map(({ id }) => id);
@@ -43,7 +43,7 @@ function isPaid(outcome: Outcome<unknown>): boolean {
 	return generation !== null && isConfirmed(generation) && generation.status !== 'failed';
 }
 
-/** Returns the indexes of items with an unknown charge: the responses to their requests were lost. */
+/** Returns the indexes of items that may have been charged: their creating requests got no conclusive response. */
 export function uncertainItems(outcomes: ItemEnd[]): number[] {
 	return outcomes.flatMap((outcome) =>
 		outcome.kind === 'error' && outcome.error.charge === 'unknown' ? [outcome.itemIndex] : [],

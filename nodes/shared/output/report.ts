@@ -69,8 +69,8 @@ function isReady(outcome: Outcome<unknown>): boolean {
 }
 
 /**
- * One sentence for each reason why items are missing, in the order of the items. `free`: what is added for items that
- * were not charged.
+ * One sentence for each reason why items are missing, in the order of the items. `free`: words that are added to the
+ * sentences about items that were not charged.
  */
 function missingFrom(step: Step, outcomes: ItemEnd[], free: string): string[] {
 	const groups = new Map<string, ItemEnd[]>();
@@ -112,7 +112,7 @@ function sentenceOf(step: Step, group: ItemEnd[], free: string): string {
 		case 'paid':
 			return sentences(
 				`${say('was charged, but has', 'were charged, but have')} no output${why}`,
-				// Waiting for one that has ended would change nothing.
+				// If the generation has ended without an output, waiting for it would return none either.
 				!ENDED_WITHOUT_OUTPUT.has(code) && 'Wait for Completion returns it by ID at no charge',
 			);
 		case 'none':
@@ -134,7 +134,7 @@ function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 
 /**
  * Reused and recreated generations, outputs of fallback models, resubmitted and retried requests, time spent waiting for
- * slots, and the balance. Other work on the account changes the balance too, so it is no price.
+ * slots, and the balance. Other work on the account changes the balance too, so the credits spent are approximate.
  */
 function progressOf(stats: PipelineStats): string[] {
 	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal, balance } =
@@ -158,8 +158,8 @@ function progressOf(stats: PipelineStats): string[] {
 }
 
 /**
- * Shows a hint about keys whose rows could not be written (`unrecorded`), about items that reused the generation of their
- * key although the request differs (`changed`), and about those that alone have no key (`unkeyed`).
+ * Shows a hint about idempotency keys whose rows could not be written (`unrecorded`), items that reused the generation of
+ * their key although the request differs (`changed`), and items without a key while others have one (`unkeyed`).
  */
 export function recordHint(
 	step: Step,
@@ -179,8 +179,8 @@ export function recordHint(
 }
 
 /**
- * Shows a hint in the editor's output panel. Older n8n releases have no hints and ignore it. `type`: `warning` if an item
- * failed, or if the result differs from the request.
+ * Shows a hint in the editor's output panel. Does nothing in older n8n releases, which have no hints. `type`: `warning` if
+ * an item failed, or if the result differs from the request.
  */
 export function hint(step: Step, message: string, type: 'info' | 'warning' = 'info'): void {
 	step.n8n.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });

@@ -20,7 +20,7 @@ export interface Output {
  * item, and neither has one that `isLeftOut`.
  */
 export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
-	// n8n pairs what is returned after a sleep by its position: an item before another one keeps its place.
+	// After a sleep, n8n pairs output with input by position: an error item fills a gap before an item that is returned.
 	const isReturned = outcomes.map((outcome) =>
 		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
 	);
@@ -45,7 +45,7 @@ function itemOf(
 	{ failure, output }: { failure?: IDataObject; output?: Output | null } = {},
 ): INodeExecutionData {
 	const kept = keptInput(step, itemIndex);
-	// What failed in an earlier step may have succeeded in this one.
+	// The input may have the error fields of an earlier step: they would show a success of this step as a failure.
 	const fields: IDataObject = { ...kept?.json };
 	for (const name of OF_FAILURES) delete fields[name];
 	const keys = kept ? { ...fields, [kept.field]: generation } : generation;
@@ -58,9 +58,9 @@ function itemOf(
 }
 
 /**
- * The output item of a failed item. In an error output, it is the input item, with the error and what is known of the
- * generation. For that output, n8n reads `error` on the item itself, and keeps the other JSON only if that property is not
- * enumerable.
+ * Returns the output item of a failed item. In an error output, it is the input item with the error and the known id and
+ * status. n8n moves an item with a property `error` to that output, as a copy. The property is not enumerable, so the copy
+ * lacks it: otherwise, n8n would then replace the item's whole JSON by the error's message.
  */
 export function errorItem(
 	step: Step,

@@ -6,8 +6,8 @@ import { errorsOf } from './outcomes';
 import type { Step } from '../step';
 
 /**
- * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. No prompt, no URL and no key: traces
- * leave n8n. A later call replaces the values of an earlier one. Older releases and tools ignore it.
+ * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. They contain no prompt, URL or key,
+ * because traces leave n8n. A later call replaces the values of an earlier one. Older n8n releases and tools ignore them.
  */
 export function traceStep(
 	step: Step,
@@ -32,7 +32,7 @@ export function traceStep(
 			...(model !== null && { 'gen_ai.request.model': model }),
 			'media.generations.created': made,
 			'media.generations.reused': reused,
-			// A failed generation that was created again is in no outcome.
+			// The outcomes do not include failed generations that were created again: `recreated` counts them.
 			'media.generations.failed': refunded + recreated,
 			'media.generations.retried': retries + resubmitted + recreated,
 			'media.generations.uncertain': uncertain,
@@ -46,7 +46,7 @@ export function traceStep(
 	});
 }
 
-/** What the node creates, or what it has collected if that is only one type. */
+/** The type that the node creates or, if it creates none, the type of all generations that it collected; `null` if mixed. */
 function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
 	const collected = outcomes.flatMap((outcome) =>
 		outcome.kind === 'done' ? [outcome.generation.type] : [],

@@ -6,7 +6,7 @@ import type { Step } from '../step';
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
-	// The title of such an error says it.
+	// The title of an error with an unknown charge says so itself.
 	unknown: null,
 };
 
@@ -26,7 +26,7 @@ export function inFull(error: GenerationError): string {
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }
 
-/** The message of the first item that failed by itself, and not because of another one. */
+/** The first message among items that failed by themselves (not skipped), or else of any; adds that there are others. */
 export function firstMessage(errors: GenerationError[]): string {
 	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;
