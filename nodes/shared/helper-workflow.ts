@@ -10,8 +10,8 @@ import { runsByHand } from './execution';
 import type { Step } from './step';
 
 /**
- * Helper workflows use n8n's own nodes, or work while the execution of the step sleeps: n8n does not run a node again after
- * its execution wakes, but returns the result of the helper workflow.
+ * A node of this package builds and starts a helper workflow to use n8n's own nodes, or to do the work of a step whose
+ * execution sleeps. When that execution wakes, n8n does not run the node again: the helper's result becomes its output.
  */
 
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
@@ -26,11 +26,11 @@ const trigger: HelperNode = {
 
 interface Helper {
 	name: string;
-	/** The nodes after the trigger. n8n runs one line after the other, and returns the output of the last one. */
+	/** Each line is a chain of nodes after the trigger. n8n runs line after line, and returns the output of the last line. */
 	lines: HelperNode[][];
 	/**
-	 * Which executions n8n keeps. `none`: it does not sleep, and none are kept. `sleeps`: those that fail, and those that
-	 * succeed if `HelperTerms.successes` says so. `files`: all.
+	 * Which executions of the helper workflow n8n keeps. `none`: none, for one that never sleeps. `sleeps`: those that fail,
+	 * and those that succeed if `HelperTerms.successes` says so. `files`: all.
 	 */
 	saved: keyof typeof SAVED;
 }
@@ -40,33 +40,33 @@ interface Helper {
  * of the settings of the helper workflow. n8n stores these with the execution, and shows them in no item, error or log.
  */
 interface HelperTerms {
-	/** Proves to the step that it started this helper workflow. Set only if the helper workflow reads the step. */
+	/** Proves that the step started this helper workflow: the execution of the step has stored the same secret. */
 	secret?: string;
 	/** The setting of the user's workflow that says which successful executions are kept. */
 	successes?: WorkflowSettings.SaveDataExecution;
-	/** The same for executions that fail. */
+	/** The setting of the user's workflow that says whether executions that fail are kept. */
 	errors?: WorkflowSettings.SaveDataExecution;
 }
 
-/** The setting that contains the `HelperTerms`. */
+/** Name of the workflow setting that contains the `HelperTerms`. */
 const TERMS = 'mediaGeneration';
 
 /** What a helper workflow takes over from the settings of the workflow that starts it. */
 const INHERITED = ['timezone', 'redactionPolicy'];
 
-/** n8n must be able to read the result of a sleeping helper workflow, even after a crash. */
+/** Settings of a helper workflow that sleeps: n8n must be able to read its result from the database, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// So after a crash, n8n returns the data from the last sleep: a `Message`, which is not taken for a result.
+	// If `false`, n8n returns after a crash what it stored at the last sleep: a `Message`, never mistaken for a result.
 	saveExecutionProgress: false,
-	// A time limit of n8n would count the sleep. The step has a Timeout of its own.
+	// No limit: n8n's limit would include the time asleep. The step has its own Timeout.
 	executionTimeout: -1,
 };
 
 /**
- * n8n deletes an execution that is not kept before it wakes the one that waits for it. If n8n dies in between, that one
- * sleeps forever: n8n's sweep wakes only those whose helper execution still exists. So one that sleeps is kept if the
- * user's workflow keeps executions that succeed.
+ * Settings for each value of `Helper.saved`. n8n deletes a helper execution that it does not keep before it wakes the
+ * execution that waits for it. If n8n dies in between, the waiting one sleeps forever: n8n wakes it only if its helper
+ * execution still exists. So helpers that sleep are kept if the user's workflow keeps executions that succeed.
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -86,7 +86,7 @@ export function helperWorkflow({ name, lines, saved }: Helper): IWorkflowBase {
 		connections: connected(lines.map((line) => line.map((node) => node.name))),
 		settings: {
 			executionOrder: 'v1',
-			// The instance's default may allow no callers.
+			// By default, an n8n instance may forbid all workflows to call this one.
 			callerPolicy: 'workflowsFromSameOwner',
 			...SAVED[saved],
 		},
@@ -118,7 +118,7 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The secret of the helper workflow that the node runs in. `null` if it has none: a missing secret never matches. */
+/** The secret of the helper workflow that the node runs in. `null` if it has none: it may then not read any step. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret !== '' ? secret : null;
@@ -130,14 +130,14 @@ export function withCallerSettings(step: Step, code: IWorkflowBase): IWorkflowBa
 	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
 }
 
-/** n8n's type lacks some settings. In older releases, nodes cannot read any. */
+/** The settings of the workflow that the node runs in. n8n's type lacks some. In older releases, nodes cannot read any. */
 function settingsOf(step: Step): IDataObject {
 	return (step.n8n.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }
 
 /**
- * Runs a helper workflow. If it sleeps, the execution sleeps until it ends, and n8n then returns its result as the output
- * of this node. Returns its output, `null` if it sleeps. Throws n8n's error, or that of the helper workflow.
+ * Runs a helper workflow. If it sleeps, n8n suspends this node's execution until the helper ends, and then uses the helper's
+ * result as the output of this node. `output`: `null` if the helper sleeps. Throws n8n's error, or that of the helper.
  */
 export async function runHelper(
 	step: Step,

@@ -5,7 +5,7 @@ import { TABLE_NAME } from '../../../client/orders/table';
 /** n8n's messages that name a cause, with the explanation for users, and whether calling again may help. */
 const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
-		// n8n wakes executions before it starts its data tables.
+		// n8n wakes executions before it starts its data tables, so this error may pass.
 		/module is disabled/i,
 		'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES',
 		true,
@@ -21,7 +21,7 @@ const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	],
 ];
 
-/** Explains an error of n8n, and quotes it. It is a GenerationError if calling again cannot help. */
+/** Returns an error that explains n8n's error and quotes it. It is a GenerationError if calling again cannot help. */
 export function tableError(cause: unknown): Error {
 	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
 	const quoted =

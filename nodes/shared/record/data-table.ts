@@ -55,9 +55,9 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
 }
 
 /**
- * Inserts rows of generations that have no row yet. The call is also carried out after the execution was stopped: n8n then
- * still runs a helper workflow, but returns no output, so the table's id cannot be read first. Throws Error if there is no
- * table.
+ * Inserts rows of generations that have no row yet, even after the execution was stopped. n8n then still runs a helper
+ * workflow, but returns no output. The helper workflow therefore looks up the table's id itself. Throws Error if there is
+ * no table.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
 	requireSavedWorkflow(step);
@@ -84,7 +84,7 @@ function insert(row: RowOperation): Operation {
 	return { ...row('insert', { columns, options }), eachRow: true };
 }
 
-/** As `insert`, but only if no other row has the same values in these columns. */
+/** As `insert`, but only if no row has the same values in these columns. In such a condition, `null` matches NULL. */
 function insertUnless(row: RowOperation, columns: Array<keyof RowFields>): Operation {
 	const conditions = columns.map((keyName) => {
 		return { keyName, keyValue: `={{ $json.${keyName} }}` };
@@ -108,7 +108,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 			),
 		);
 	const operations = writes(changes);
-	// An insertion without an answer may have added its row.
+	// If this call is a retry, the first try may have added the rows although its answer was lost.
 	const insertion = isRepeated ? insertUnless(row, ['writer', 'generation_id']) : insert(row);
 	const added = [...inserts, ...made];
 	if (added.length > 0) operations.push(insertion);
@@ -123,7 +123,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
-		// The call above has written everything. Only this read is repeated.
+		// All writes were in the call above. This one only reads, so it can safely be repeated by itself.
 		const more = await patiently(step, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
@@ -131,7 +131,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 }
 
 function equals(keyName: string, value: string | number): INodeParameters {
-	// `eq` never matches NULL.
+	// Empty texts are stored as NULL, and a condition `eq` with an empty text does not match NULL.
 	if (value === '') return { keyName, condition: 'isEmpty' };
 	return { keyName, condition: 'eq', keyValue: literal(value) };
 }
@@ -141,7 +141,7 @@ function cells(fields: RowFields): Record<string, string | null> {
 	return Object.fromEntries(TABLE_COLUMNS.map((name) => [name, fields[name] || null]));
 }
 
-/** As `cells` stores texts. A condition for equality with `null` finds NULL. */
+/** The values of an update. As in `cells`, an empty text becomes NULL. */
 function literals(fields: Partial<RowFields>): Record<string, string> {
 	const values = Object.entries(fields);
 	return Object.fromEntries(
@@ -158,7 +158,7 @@ function filter({ match, conditions }: Where): INodeParameters {
 	};
 }
 
-/** n8n evaluates a text that starts with `=`. Such a text becomes an expression whose result is that text. */
+/** n8n evaluates a text that starts with `=`, so this function replaces it by an expression whose result is that text. */
 function literal<T extends string | number>(value: T): T | string {
 	if (typeof value === 'number' || !value.startsWith('=')) return value;
 	const escaped = Array.from({ length: value.length }, (_, index) => {

@@ -1,6 +1,6 @@
 import { wallClock } from '../http/clock';
 
-/** After this time, n8n has started, however busy its machine is. */
+/** This long after it has loaded the package, n8n has certainly started, however busy its machine is. */
 const STARTED_MS = 300_000;
 
 /** When this process loaded the package, in milliseconds since the Unix epoch. */

@@ -7,12 +7,12 @@ import { wallClock } from '../http/clock';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
-/** How long the id of a table is reused. A user may rename the table meanwhile, so that a new one is created. */
+/** How long the id of a table is used before it is looked up again: once a user renames the table, a new one is needed. */
 const REMEMBERED_MS = 60_000;
 
 const remembered = new Map<string, { id: string; at: number }>();
 
-/** Returns the id of the workflow, which has a project. Throws GenerationError `record_unavailable` if it is not saved. */
+/** Returns the id of a saved workflow. One that is not saved has no project: throws GenerationError `record_unavailable`. */
 export function requireSavedWorkflow(step: Step): string {
 	const { id = '' } = step.n8n.getWorkflow();
 	if (isSaved(id)) return id;
@@ -21,7 +21,7 @@ export function requireSavedWorkflow(step: Step): string {
 	);
 }
 
-/** The table of the context's workflow. Its id is remembered for a while. Throws as `requireSavedWorkflow`. */
+/** The table in the project of the step's workflow. Remembers its id for a while. Throws as `requireSavedWorkflow`. */
 export function tableOf(step: Step) {
 	const workflowId = requireSavedWorkflow(step);
 	const idOf = async () => {
@@ -44,14 +44,13 @@ export function tableOf(step: Step) {
 	};
 }
 
-/** True if n8n's data tables can be used: n8n starts them after it wakes executions. Creates no table. */
+/** True if n8n's data tables can be used. An execution may run before that, while n8n starts. Creates no table. */
 export async function dataTablesWork(step: Step): Promise<boolean> {
 	return (await toResult(async () => await runTableNodes(step, [listing]))).ok;
 }
 
 /**
  * Finds or creates the table. If creating fails, the tables are listed again: another step may have created it.
- * `find` compares names itself, because n8n's filter also matches a part of a name.
  */
 async function findOrMake(step: Step): Promise<string> {
 	const there = await find(step);
@@ -70,7 +69,7 @@ export const creation: Operation = {
 		operation: 'create',
 		tableName: TABLE_NAME,
 		columns: { column: TABLE_COLUMNS.map((name) => ({ name, type: 'string' })) },
-		// n8n would look for the name only in the newest table whose name contains it.
+		// If true, n8n would look at only one table whose name contains this name (the last one changed), and may miss ours.
 		options: { createIfNotExists: false },
 	},
 };
@@ -85,8 +84,9 @@ export const listing: Operation = {
 };
 
 /**
- * Finds the table. Throws GenerationError `record_unavailable` if its columns are wrong: one that n8n creates from a CSV
- * file has number and date columns, which change the text of keys.
+ * Finds the table, and compares names itself, because n8n's filter also matches a part of a name. Throws GenerationError
+ * `record_unavailable` if its columns are wrong: a table that n8n creates from a CSV file has number and date columns, which
+ * change the text of keys.
  */
 async function find(step: Step): Promise<string | undefined> {
 	const tables = await runTableNodes(step, [listing]);

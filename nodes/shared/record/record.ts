@@ -19,8 +19,8 @@ export function keyOf(job: KeyedJob): string | null {
 }
 
 /**
- * Opens the table, and reads the keys of all items: before that, no creating request may be sent for them. Returns `null`
- * if no item has a key. Throws GenerationError `record_unavailable`.
+ * Opens the table, and reads the rows of all idempotency keys. Only then may creating requests be sent for these items.
+ * Returns `null` if no item has an idempotency key. Throws GenerationError `record_unavailable`.
  */
 export async function openRecord(
 	step: Step,
@@ -46,15 +46,15 @@ export interface CreatedGeneration {
 }
 
 /**
- * Writes the generations that were charged, are not returned, and have no row. The new row has the idempotency key only
- * if the row of that key could not be written. Never throws: there may be no table.
+ * Inserts a row for each charged generation that the step does not return and that has no row. The new row gets the
+ * idempotency key of its item only if the row of that key could not be written. Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	step: Step,
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
-	// `hasRow` counts a row that is still to be written. After a stop, it may only be written after this.
+	// `hasRow` is also true for a row that is still to be written: after a stop, `TableJournal` may write it later than this.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await toResult(async () => {
@@ -74,13 +74,13 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
-/** A step without a key scope, and a row without a key, belong to the node of the workflow. */
+/** The owner of the rows of a step without a key scope, and of rows without an idempotency key: the node of the workflow. */
 function nodeOwner({ n8n, node }: Step) {
-	// Only a saved workflow has node ids. A node of a sub-workflow given as JSON has the workflow id of its caller.
+	// A node of a sub-workflow given as JSON may have no id. The workflow id of such a node is that of the calling workflow.
 	return { workflowId: n8n.getWorkflow().id ?? '', nodeId: node.id || `name:${node.name}` };
 }
 
-/** What the rows of a step belong to: its node, or its key scope, for all nodes of one type. */
+/** The owner and the writer of a step's rows. The owner is its node, or all nodes of its type with the same key scope. */
 function scopeOf(step: Step, memory?: Memory): TableScope {
 	const token = memory?.token;
 	const run = randomUUID();

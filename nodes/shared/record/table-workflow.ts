@@ -12,7 +12,7 @@ const LONGEST_CALL_MS = 60_000;
 /** Extra milliseconds for each row and operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** Milliseconds after the end of an agent's call during which the calls of the table may still be answered. */
+/** Milliseconds for which a step waits for the table after the end of the AI agent's tool call in which it runs. */
 const GRACE_MS = 3_000;
 
 /** An expression for the output items of the second operation, for the operations after it. */
@@ -27,15 +27,15 @@ const DATA_TABLE = 'n8n-nodes-base.dataTable';
 export interface Operation {
 	parameters: INodeParameters & { resource: 'table' | 'row'; operation: string };
 	eachRow?: boolean;
-	/** True if the operations after it run also if it fails. */
+	/** True if the operations after this one run even if it fails. */
 	mayFail?: boolean;
 	next?: Operation;
 }
 
 /**
- * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. If the execution was stopped, the
- * `final` ones are started once more and not awaited. Returns the output of the last one. Throws UnansweredError if the
- * execution was stopped before n8n answered: an output without rows proves nothing then. Otherwise as `tableError`.
+ * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. Returns the output of the last one.
+ * If the execution was stopped before n8n answered, starts the `final` operations, does not wait for them, and throws
+ * UnansweredError: nothing is then known about the rows of the table. Any other error is one of `tableError`.
  */
 export async function runTableNodes(
 	step: Step,
@@ -62,8 +62,8 @@ export async function runTableNodes(
 }
 
 /**
- * Settles as `running` does, or rejects soon after the call of an agent should have ended. After a Stop it is awaited: n8n
- * ends a helper workflow by itself, and a claim that is written later than its deletion would look like one that was sent.
+ * Settles as `running` does, or rejects soon after an AI agent's call should have ended. A Stop does not end the wait: n8n
+ * ends the helper workflow. Without the wait, a row could be written after its deletion, and look like a sent request.
  */
 async function withinCall<T>({ callEndsAt, signal }: Step, running: Promise<T>): Promise<T> {
 	if (callEndsAt === undefined) return await running;

@@ -22,7 +22,7 @@ export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): Nod
 	};
 }
 
-/** As `beginSleep`. Each item needs an idempotency key, also where the step polls: the user asked for a batch that needs keys. */
+/** As `beginSleep`, but items without an idempotency key fail, even if the step then polls: the user's option needs keys. */
 export async function beginBatch(
 	step: Step,
 	profile: NodeProfile,

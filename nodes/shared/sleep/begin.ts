@@ -16,15 +16,15 @@ import { messageItem, newState, type SleepState, type NodeProfile } from './stat
 import { runWave } from './wave';
 import { guardWorkflow } from './workflows';
 
-/** With a shorter Timeout, a sleep would end too late: n8n looks for executions to wake once a minute. */
+/** A step with a shorter Timeout polls: n8n wakes executions only once a minute, so the Timeout could pass in the sleep. */
 const LEAST_TIMEOUT_MS = 130_000;
 
 /**
- * Runs the first wave of a step, and lets the execution sleep. If it does not need to, or cannot, the step goes on by itself:
- * the same run again, without a rest.
+ * Runs the first wave of a step, which ends once nothing is due soon, and lets the execution sleep. If no sleep is needed,
+ * or n8n cannot suspend the execution, `runNode` must finish the step without a sleep.
  *
  * @param step evaluates each expression only once
- * @param start gets what the wave has done
+ * @param start gets what the wave has done, for the case that `runNode` must go on
  * @param failures get the errors of the wave
  * @returns the output of the step; `null` if `runNode` must run the jobs
  */
@@ -75,7 +75,7 @@ function hasFiles(step: Step, planned: Plan[]): boolean {
  * of the step.
  *
  * @param step evaluates each expression only once
- * @returns what the step returns; `null` if n8n refuses, and the step must go on by itself. A hint then says why
+ * @returns what the step returns; `null` if n8n refuses, and the step must go on awake. A hint then says why
  */
 async function fallAsleep(
 	step: Step,
@@ -88,7 +88,7 @@ async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// A step that sleeps returns no items: n8n ignores them, but Retry On Fail runs the step again if one has an error.
+	// Asleep, the step returns no items: n8n would ignore them, but Retry On Fail would run it again if one had an error.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

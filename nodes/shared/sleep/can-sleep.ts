@@ -6,10 +6,10 @@ import type { Step } from '../step';
 
 /** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
 export function whyNotSleep(step: Step): string | null {
-	// Nodes cannot read n8n's version. Since 2.41, n8n has this date to wake a step whose helper workflow died.
+	// Nodes cannot read n8n's version. This date came with n8n 2.41, which first wakes a step whose helper workflow died.
 	if (!(WAIT_FOR_SUB_EXECUTION instanceof Date)) return 'sleeping needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
-	// n8n would end the case without its metrics, while its generations run.
+	// n8n would end the test case, without its metrics, when the execution falls asleep.
 	if (isEvaluated(step)) return 'in an evaluation, n8n treats a sleeping execution as finished';
 	// n8n's new engine ignores a request to sleep, so the step would return nothing.
 	if (step.n8n.getWorkflowSettings?.().engineType === 'v2')
@@ -23,7 +23,7 @@ export function whyNotSleep(step: Step): string | null {
 	return null;
 }
 
-/** Shows a hint that a step polls although it was set to sleep. */
+/** Shows a hint that a step polls although it was set to sleep. Returns `null` as a shorthand for the callers. */
 export function polledHint(step: Step, reason: string): null {
 	hint(step, `Polled instead of sleeping, because ${reason}`, 'warning');
 	return null;

@@ -14,11 +14,11 @@ const RECOVERY_MS = 20_000;
  * one that is still awake for dead.
  */
 const START_MS = 55_000;
-/** Where data tables start late, so does the recovery: the pause is this many times the age at which they are found to work. */
+/** If data tables start late, so does the recovery: the pause is this many times `ageMs()` when the tables first work. */
 const SLOW = 3;
 /**
- * How often to wait if the step needs no table, because data tables may be disabled. These tries must end before n8n
- * first looks for dead executions, after a minute.
+ * How often to wait for the data table if the step does not need it: data tables may be disabled. These tries must end
+ * before n8n first looks for dead executions, after a minute.
  */
 const TRIES_WITHOUT_TABLE = 8;
 

@@ -33,7 +33,7 @@ async function resultsOf(
 	state: SleepState,
 	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
-	// Waits before it reads the step, which may be stopped meanwhile.
+	// The step is read only after this wait, because the user may stop it during the wait.
 	await n8nStarted(helper, !profile.createsNothing);
 	const step = await awaitedStep(helper, state);
 	if (step === null) return [[messageItem({ stopped: true })]];
@@ -44,6 +44,6 @@ async function resultsOf(
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	if (!fetched.ok) return [[failureItem(fetched.error, profile.howToGoOn)]];
-	// n8n runs no node after one without output.
+	// An empty output would end the execution of the waves: n8n runs no node after one without output items.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
 }

@@ -7,13 +7,13 @@ import type { Step } from '../step';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { isState, type SleepState } from './state';
 
-/** What the executions of a step that sleeps read of each other. */
+/** What the helper executions of a step that sleeps read from other executions. */
 
 /**
  * Returns the step that sleeps, for a helper execution that works for it.
  *
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
- * `null` if the helper workflow does not know the secret of the step, or if the sleep is not stored in time
+ * `null` if the helper workflow does not know the secret of the step, or if n8n has not stored the sleep in time
  */
 export async function stepOf(
 	helper: Step,
@@ -26,7 +26,7 @@ export async function stepOf(
 			| KeptParameters
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
-		// Until n8n has stored the sleep, the execution seems to run, or to sleep in an earlier step or round of a loop.
+		// n8n has not stored the sleep yet, so the execution seems to run, or to sleep in an earlier step or round of a loop.
 		const task = taskAsleep(data, step);
 		if (!task || kept?.run !== run) return undefined;
 		// n8n stores all items, even those that Execute Once leaves out.
@@ -39,7 +39,7 @@ export async function stepOf(
  * The step that sleeps, for a helper execution that begins to work for it.
  *
  * @returns as `stepOf`
- * @throws Error if nothing waits for the helper execution: n8n took it for dead, so another one was started
+ * @throws Error if no execution waits for the helper execution, because n8n took it for dead and another one was started
  */
 export async function awaitedStep(helper: Step, state: SleepState): Promise<Step | null> {
 	const step = await stepOf(helper, state);
@@ -53,7 +53,7 @@ export async function awaitedStep(helper: Step, state: SleepState): Promise<Step
 	return step;
 }
 
-/** True if the execution that started a helper execution sleeps until that ends. */
+/** True if the execution that started the helper execution (`awaitedBy`) still sleeps until the helper execution ends. */
 async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boolean> {
 	if (!awaitedBy) return false;
 	const read = (data: IRunExecutionData) => taskAsleep(data, awaitedBy.node);
@@ -61,8 +61,8 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 }
 
 /**
- * The state of waves that were killed: the state at their last sleep. `null` if they have stored no state of this step.
- * If a worker was killed, n8n has overwritten it.
+ * The state that an execution of waves stored at its last sleep, before it was killed. `null` if n8n has no state of this
+ * step for it: if a worker was killed, n8n has overwritten the state.
  */
 export async function stateOf(
 	helper: Step,
@@ -107,17 +107,17 @@ async function onceStored<T>(
 	return null;
 }
 
-/** The pause between two checks whether the batch was stopped. Each reads the sleeping execution with all of its items. */
+/** The pause between two checks whether the step was stopped. No shorter, because each check reads all of its items. */
 const STOP_CHECK_MS = 8_000;
 
 /**
- * Runs the work of a helper execution, and ends it soon after the user has stopped the execution that sleeps, because n8n
- * stops that one only. Also ends it a minute after another one was started in its place.
+ * Runs the work of a helper execution. Ends the work soon after the user has stopped the step's sleeping execution, because
+ * n8n stops only that one. Also ends it a minute after another helper execution has taken the place of this one.
  *
  * @param step from `stepOf`
- * @param state names the execution that sleeps
+ * @param state names the executions that sleep
  * @param work runs as the step, with a signal that aborts after a stop
- * @returns the result of the work, and whether the batch was stopped
+ * @returns the result of the work. `stopped`: true if the work was ended in one of these two cases
  * @throws the error of the work
  */
 export async function unlessStopped<T>(

@@ -9,10 +9,10 @@ import { rowsOfExecution } from '../record/data-table';
 import { messageItem, type StepFailure, type NodeProfile } from './state';
 import type { Step } from '../step';
 
-/** The errors of steps that sleep, and the failure of a step on its way from one helper execution to the next. */
+/** The errors of steps that sleep, and how one helper execution passes the failure of the step to the next. */
 
 /**
- * The item that `throwFailure` reads.
+ * The item that carries the failure of the step to another helper execution. `throwFailure` throws it there.
  *
  * @param advice how to go on
  * @throws `error` itself if it is not a NodeApiError: the helper execution has failed, and not the step
@@ -42,14 +42,14 @@ export function throwFailure(helper: Step, failure: StepFailure | undefined): vo
 	throw error;
 }
 
-/** For the error of a sleep that ended early. */
+/** What the error of a sleep that ended early needs to know of the node. */
 export type Advice = Pick<NodeProfile, 'createsNothing' | 'howToGoOn'>;
 
 /**
  * Builds the error of a sleep that ended early. It says how to go on.
  *
- * @param what what happened, before a comma
- * @param cause what comes after it
+ * @param what what happened: the beginning of the title
+ * @param cause why it happened: the end of the title
  */
 export function endedEarly(
 	{ createsNothing, howToGoOn }: Advice,

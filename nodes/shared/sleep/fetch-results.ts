@@ -12,7 +12,7 @@ import type { Step } from '../step';
 import type { SleepState } from './state';
 
 /**
- * Fetches the results of a step after its sleep: the same run again, with downloads, which creates nothing.
+ * Fetches the results of a step after its sleep: runs its items once more, with downloads, but creates no generation.
  *
  * @returns the output items
  * @throws NodeApiError as `runNode` does
@@ -24,7 +24,7 @@ export async function fetchResults(
 ): Promise<INodeExecutionData[][]> {
 	const failures = plans.map((plan, itemIndex) => {
 		const end = memory.ends[itemIndex];
-		// The response to a lost request may have arrived since.
+		// An item whose charge is unknown runs again: the ID of its generation may have come into the data table since.
 		if (end && end.charge !== 'unknown') return [new GenerationError(end)];
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error)];
 	});
@@ -41,7 +41,7 @@ function rejectedAfterSleep(thrown: unknown): GenerationError {
 	return errorOfJob(thrown, null).with({ charge: 'unknown', details });
 }
 
-/** The error of an item that the step has no generation for: it ended before it could create one. */
+/** The error of an item without a generation: the sleeping batch ended before this item could create one. */
 function notSentBefore(): GenerationError {
 	return new GenerationError({
 		title: 'The sleeping batch ended before this item was created',
@@ -72,7 +72,7 @@ export async function lastKnown(
 		if (job?.kind !== 'collect') return job && (record?.paidFor(job) ?? null);
 		return { id: job.id, status: job.id in memory.waits ? 'processing' : null };
 	});
-	// Without the table, or without their rows, it is not known which items they belong to.
+	// Running generations whose items are not known, because the data table or their rows are missing.
 	const named = new Set(generations.map((generation) => generation?.id));
 	const others = Object.keys(memory.waits).filter((id) => !named.has(id));
 	const details = sentences(error.details, `Generations that were running: ${others.join(', ')}`);

@@ -8,22 +8,22 @@ import type { SleepState } from './state';
 
 /**
  * The step as data, for the helper executions that work for it while it sleeps. Its items and parameters stay with the
- * execution that sleeps: a wave reads them there, so they are stored once and not with every wave.
+ * execution that sleeps. Helper executions read them there, so that they are stored only once.
  */
 
 /** The name under which a step keeps its parameters, in the context of its node. */
 export const KEPT = 'sleepingBatch';
 
-/** What a step stores for its waves. Expressions of the step do not work in another workflow. */
+/** What a step stores for its helper executions. Its expressions would not work in their workflows, so values are stored. */
 export interface KeptParameters extends IDataObject {
 	/**
-	 * Proves to the step that a wave belongs to it. n8n lets every workflow read every execution: without this, any workflow
-	 * could run as the step, with the step's items and with its own credential.
+	 * Proves that a helper execution belongs to the step. n8n lets every workflow read every execution: without the secret,
+	 * any workflow could run as the step, with the step's items and a credential of its own.
 	 */
 	secret: string;
 	/** The run index of the step. */
 	run: number;
-	/** The name that its idempotency keys belong to, instead of the node; `null` if it has none. */
+	/** The name that the step's idempotency keys belong to; `null` if they belong to its node. */
 	keyScope: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
@@ -49,7 +49,7 @@ export function keepParameters(
 		),
 	);
 	const kept = step.n8n.getContext('node') as { [KEPT]?: KeptParameters };
-	// All runs of a step in a loop share it.
+	// If the node runs in a loop, all of its runs share this context, and therefore one secret.
 	const secret = kept[KEPT]?.secret ?? randomUUID();
 	const keyScope = keyScopeOfStep(step);
 	kept[KEPT] = { secret, run, keyScope, items } as KeptParameters;
@@ -61,8 +61,8 @@ function hasExpression(value: unknown): boolean {
 }
 
 /**
- * A parameter, evaluated and not validated, each of its fields by its own path: the same evaluation that the plan of the
- * item has read. An expression that fails becomes `null`: its item already has that error.
+ * Evaluates a parameter, without validation. Each of its fields is read by the same path as when the item was planned, so
+ * that `step` returns the same value. An expression that fails becomes `null`: its item already has that error.
  */
 function evaluatedIn(step: Step, itemIndex: number, path: string, written: unknown): unknown {
 	const within = (name: string | number, part: unknown) =>
@@ -73,7 +73,7 @@ function evaluatedIn(step: Step, itemIndex: number, path: string, written: unkno
 			part,
 		);
 	if (Array.isArray(written)) return written.map((part, index) => within(index, part));
-	// The plan reads a resource locator as a whole.
+	// A resource locator (an object with a `mode`) was read as a whole when the item was planned.
 	if (isObject(written) && !('mode' in written)) {
 		return Object.fromEntries(
 			Object.entries(written).map(([name, part]) => [name, within(name, part)]),
@@ -86,7 +86,7 @@ function evaluatedIn(step: Step, itemIndex: number, path: string, written: unkno
 	}
 }
 
-/** The step that sleeps, for a wave: its id, node, items and evaluated parameters, and the helpers of the wave. */
+/** The step that sleeps, with its stored items and parameters, and with `n8n` and `signal` of a helper execution. */
 export function keptStep(
 	{ n8n, signal }: Pick<Caller, 'signal'> & Pick<Step, 'n8n'>,
 	{

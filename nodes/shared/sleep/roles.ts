@@ -43,9 +43,9 @@ export async function runAsHelper(
 }
 
 /**
- * The error of a node with an unknown role or state, or of one without a secret. Either another release has stored the
- * step, or the workflow is not a helper workflow. Nothing proves that the node may read the step, so the error names only
- * what the node's own execution has stored.
+ * The error of a node with an unknown role or state, or without a secret. Either another release has stored the step, or the
+ * workflow is not a helper workflow. Nothing proves that the node may read the step, so this function uses only the state
+ * that is stored with the node's own execution. Any workflow could put another one into the input.
  */
 async function foreign(
 	helper: Step,
@@ -54,7 +54,7 @@ async function foreign(
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
 	const { state } = helper.n8n.getContext('flow') as HelperContext;
-	// Only the error of the guard's last node reaches the user. An unknown role may be that of such a node.
+	// Only the error of the guard's last node (`return`) reaches the user. In another release, its role may differ.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(state)
 		? await otherVersion(helper, state.execution, profile)

@@ -5,11 +5,11 @@ import type { PlanItem } from '../form/plan-items';
 import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
-/** The state of a step that sleeps: what its helper executions pass on. */
+/** The state of a step that sleeps, which its helper executions pass on to each other. */
 
 /** What a node of a helper workflow does: the values of its hidden parameter. */
 const ROLES = [
-	// In the guard, the helper workflow that starts the waves.
+	// In the guard, the helper workflow that starts the waves. A wave is the work between two sleeps.
 	'startWaves',
 	'return',
 	// In the workflow of the waves, and in the one that fetches the results.
@@ -32,8 +32,8 @@ export const ROLE_PARAMETER = 'batchRole';
 
 /**
  * The version of what a step that sleeps stores: its state, the roles of its helper workflows, and its parameters. Raise
- * it with any change of these that makes a difference to a reader. The package may be updated while a step sleeps, and
- * the workers of one n8n may run different releases.
+ * it with any change of these that the reading code would notice. The package may be updated while a step sleeps, and the
+ * workers of one n8n may run different releases.
  */
 export const STORED_VERSION = 8;
 
@@ -43,7 +43,7 @@ export interface NodeProfile {
 	noun: 'sleeping batch' | 'suspended wait';
 	/** True if the node creates no generations, so that nothing can be charged. */
 	createsNothing: boolean;
-	/** Advice for a step that failed after a sleep: n8n does not run it again. */
+	/** Advice for the user when a step has failed after a sleep: n8n's Retry does not run it again. */
 	howToGoOn: string;
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
@@ -70,15 +70,15 @@ export interface SleepState {
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. After the last one: when results may be fetched. */
 	wakeAt: number;
-	/** Number of consecutive waves that failed, and of helper executions that ended without a report. */
+	/** How many waves have failed, or helper executions ended without a report, in a row. */
 	dead: number;
-	/** The error of the last of them, for the user. */
+	/** The error of the last of these failures, for the user. */
 	lastDeath: string;
-	/** The execution and the node that wait for the helper execution that was given this state. */
+	/** The execution that sleeps until the helper execution with this state ends, and the node at which it sleeps. */
 	awaitedBy?: { execution: string; node: string };
 }
 
-/** The batch ends after this many deaths of waves and helper executions in a row: trying again would not help. */
+/** After this many failures in a row (`SleepState.dead`), the step is given up: trying again would not help. */
 export const MOST_DEAD = 5;
 
 /**
@@ -103,15 +103,15 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/** The shortest time to the next wave: the executions that wait for it must be stored first. */
+/** The shortest time to the next wave. By then, n8n must have stored that the executions that wait for it sleep. */
 const SHORTLY_MS = 5_000;
 
-/** The time at which a wave begins that has work at once. */
+/** When a wave should begin that already has work to do, in milliseconds since the Unix epoch. */
 export function shortly(): number {
 	return wallClock.now() + SHORTLY_MS;
 }
 
-/** The failure of the step, as plain data. n8n would keep only the message of an error that a wave throws. */
+/** The error of the step, as plain data. If a helper workflow threw the error itself, n8n would pass on only its message. */
 export interface StepFailure {
 	message: string;
 	description: string | null;
@@ -130,15 +130,15 @@ export interface Message {
 	/** From the workflow that fetches the results: the failure of the step. */
 	failure?: StepFailure;
 	/**
-	 * This execution sleeps, or the one that it has started. n8n replaces this by the node's input or by the result of that
-	 * one, unless the result was lost.
+	 * The sender sleeps. When it wakes, n8n replaces this message by the node's input or, if the node started a helper
+	 * execution, by the result of that. A node that receives this message knows that n8n lost the result.
 	 */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;
 }
 
-/** The only key of an item with a message. Output items of the step may have any other keys of the user. */
+/** An item is a message if this is its only key. Output items of the step may have any other keys, which users choose. */
 const MESSAGE = 'sleepingBatchMessage';
 
 /** The item with a message. */
@@ -161,7 +161,7 @@ export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
 
-/** True for the state of a step that sleeps. Anything else is not from this package. */
+/** True for the state of a step that sleeps, from any release. Any other value was not made by this package. */
 export function isState(value: unknown): value is SleepState {
 	if (typeof value !== 'object' || value === null) return false;
 	const { execution, step, run } = value as Partial<SleepState>;
@@ -183,7 +183,7 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	}
 }
 
-/** Adds what a wave reported to the state, or the state of another helper execution. */
+/** Updates the state with the report of a wave, or with the state of another helper execution. */
 export function takeIn(state: SleepState, report: Partial<SleepState>): void {
 	Object.assign(state, { dead: 0, lastDeath: '' }, report);
 }
@@ -193,7 +193,7 @@ export function countDeath(state: SleepState, reason: string): void {
 	state.lastDeath = reason;
 	state.dead++;
 	state.wakeAt = shortly();
-	// The user stopped the helper execution itself.
+	// n8n's error message if the user has stopped the helper execution.
 	if (/cancell?ed manually/i.test(reason)) state.stopped = true;
 	if (state.stopped || state.dead >= MOST_DEAD) state.over = true;
 }

@@ -29,19 +29,19 @@ import { nextWave } from './wave';
 import { resultsWorkflow, wavesWorkflow } from './workflows';
 import type { Step } from '../step';
 
-/** What the nodes of the guard or of the waves share. n8n stores it with the execution. */
+/** What all nodes of one helper execution share, in the guard and in the waves. n8n stores it with that execution. */
 export interface HelperContext {
 	state?: SleepState;
-	/** The result of the step. As the output of the nodes that follow, n8n would store it again for each of them. */
+	/** The result of the step. If each further node returned it as its output, n8n would store it again for each of them. */
 	result?: INodeExecutionData[];
-	/** The execution of the waves that the guard has started, and when the first one was due. */
+	/** In the guard: the execution of the waves that it has started, and when the first wave was due. */
 	waves?: { execution: string; dueAt: number };
 }
 
 /**
- * Runs a node of the guard or of the waves. A wave does the work that is due, and lets this execution sleep. Each other
- * node reads what the helper execution before it left. If another one is needed, the node starts it, and this execution
- * sleeps while that one runs.
+ * Runs a node of the guard, which starts the waves, or of the waves. A `wave` does the work that is due, and lets this
+ * execution sleep. Any other node reads the result of the helper execution that the node before it started. If another
+ * helper execution is needed, the node starts it, and this execution sleeps until it ends.
  *
  * @throws NodeApiError as the step does
  */
@@ -54,12 +54,12 @@ export async function supervise(
 	const context = helper.n8n.getContext('flow') as HelperContext;
 	const isFirst = context.state === undefined;
 	const state = (context.state ??= { ...given });
-	// The user stopped this execution. A worker then stores this context, and neither an error nor an output.
+	// If the user stops this execution, a worker of n8n stores this context, but neither the node's output nor its error.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const input = helper.items;
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
-	// n8n must have started before this node works, or ends the execution.
+	// n8n must have started completely before a wave works, or before the last node ends this execution.
 	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
 	if (isResult(input[0])) context.result ??= input;
 	const { result } = context;
@@ -70,11 +70,11 @@ export async function supervise(
 		return [empty ? [] : result];
 	}
 	const isGuard = role === 'startWaves' || role === 'return';
-	// A node before this one may have started a helper execution: in the waves, only once they are over.
+	// The node before this one may have started a helper execution: in the guard at any time, in the waves after the last one.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
 		await listen(helper, context, state, input[0], !profile.createsNothing);
 	}
-	// This helper execution was stopped. n8n would still start another helper workflow.
+	// This execution was stopped meanwhile. It must not start another helper workflow: n8n would still run that one.
 	if (helper.signal.aborted)
 		return [[role === 'return' ? interrupted(state, profile) : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: profile.noun };
@@ -89,8 +89,8 @@ export async function supervise(
 			return isWave ? await nextWave(helper, state, profile) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
-			// It sleeps before it works: n8n would assign the files of an execution that never slept to this one, and this one
-			// stores the report of the last wave only when it sleeps itself.
+			// The results workflow sleeps before it works, so this execution sleeps, too. Otherwise n8n would copy the files of
+			// the results to this execution, and would not store in this execution what the last wave reported.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
@@ -107,7 +107,7 @@ function getsNoResults({ stopped, dead }: SleepState): boolean {
 /** The pause after n8n has refused to start a helper workflow, such as because its database is locked. */
 const PAUSE_MS = 5_000;
 
-/** Starts a helper workflow. If it sleeps, its result becomes the output of this node. `execution`: `null` if n8n refused. */
+/** Starts a helper workflow. If it sleeps, its result becomes this node's output later. `execution`: `null` if refused. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	const awaitedBy = { execution: helper.execution, node: helper.node.name };
 	const message = messageItem({ state: { ...state, awaitedBy } });
@@ -120,7 +120,7 @@ async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	return { execution: null, output: [[{ json: { error: (started.error as Error).message } }]] };
 }
 
-/** True for the output items or the failure of the step. */
+/** True if the item is the result of the step, or a part of it: an output item, the failure, or that there are no items. */
 function isResult(item: INodeExecutionData): boolean {
 	const message = messageIn(item);
 	if (!message) return deathIn(item) === null;
@@ -128,8 +128,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * Waves that died after a longer time than this have worked before, so the count of deaths begins again. The death of a
- * first wave is noticed earlier: it begins within a minute, and n8n gives up a killed worker after two.
+ * If waves died later than this after the first was due, some have worked, so the count of failures in a row restarts. The
+ * death of a first wave is noticed earlier: it begins within a minute, and n8n gives up a killed worker after two minutes.
  */
 const LIVELY_MS = 600_000;
 
@@ -143,7 +143,7 @@ async function listen(
 ): Promise<void> {
 	const message = messageIn(item);
 	const { waves } = context;
-	// Empty: the node before this one had nothing to do, and had read the last message already.
+	// The message is empty: the previous node had nothing to do, and has handled the result of the last helper execution.
 	if (!waves && message && Object.keys(message).length === 0) return;
 	delete context.waves;
 	await n8nStarted(helper, needsTable);
@@ -152,7 +152,7 @@ async function listen(
 		state.stopped = state.over = true;
 		return;
 	}
-	// The helper execution ended without a report. A message other than those above means that n8n lost the result.
+	// The helper execution ended without a report. If there is another message than those above, n8n lost the result.
 	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);
 	else if (waves && wallClock.now() > waves.dueAt + LIVELY_MS) state.dead = 0;
@@ -160,13 +160,13 @@ async function listen(
 	countDeath(state, reason);
 }
 
-/** What the guard returns after a stop. */
+/** The item that the guard returns if it, or the step, was stopped. */
 function interrupted(state: SleepState, profile: NodeProfile): INodeExecutionData {
 	const { message, description, code } = givenUp(state, profile);
 	return { json: { error: sentences(message, description), error_code: code } };
 }
 
-/** The output of a step whose sleep ended early: the step or a helper execution was stopped, or it was given up. */
+/** The output of a step whose sleep ended early: it or a helper execution was stopped, or the step was given up. */
 async function unfinished(
 	helper: Step,
 	state: SleepState,
@@ -178,7 +178,7 @@ async function unfinished(
 	const error = givenUp(state, profile);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, profile.plan);
-	// The error of an item also names generations whose items are not known.
+	// Unlike `error`, these errors name the generations of the step. Below, one of them is shown in its place.
 	const errors = await lastKnown(step, plans, state, error);
 	const ends = errors.map((one, itemIndex) => ({ kind: 'error', error: one, itemIndex }) as const);
 	const shown = errors.find(({ code }) => code === error.code) ?? error;

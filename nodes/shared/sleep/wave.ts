@@ -25,12 +25,12 @@ import {
 import type { Step } from '../step';
 
 /**
- * Runs one wave of a step that sleeps: the same run again. It reuses existing generations and creates the missing ones. It
- * ends once nothing is due soon.
+ * Runs one wave of a step that sleeps: runs its open items once more, reuses existing generations, and creates missing ones.
+ * The wave ends once nothing is due soon.
  *
  * @param planned the valid items of the step
  * @param memory what earlier waves remember
- * @returns `wakeAt`: when the next wave begins, as `Clock.now`; `null` if the items have ended, or an error ended the step
+ * @returns `wakeAt`: when the next wave begins, in milliseconds since the Unix epoch; `null` if no further wave is needed
  * @throws GenerationError `record_unavailable`
  */
 export async function runWave(
@@ -43,7 +43,7 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	// The rows of ended items are read, too: after a killed wave, only they show what these items have spent.
+	// Rows of ended items are read, too: if a wave was killed, only these rows show what it has spent (spending limits).
 	const all = planned.map(({ job }) => job);
 	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);
@@ -63,7 +63,7 @@ export async function runWave(
 	};
 }
 
-/** Lets an execution sleep before it does anything, so that the execution that waits for it is asleep before this one ends. */
+/** Lets a helper execution sleep before it works, so that the execution that waits for it is asleep before this one ends. */
 export async function firstSleep(
 	helper: Step,
 	{ wakeAt }: SleepState,
@@ -73,8 +73,8 @@ export async function firstSleep(
 }
 
 /**
- * Runs the next wave of a step, and lets the execution sleep until the one after it. If a wave fails, the next one tries
- * again.
+ * Runs the next wave of a step, and then lets the helper execution sleep until the wave after it. If a wave fails, the next
+ * one tries again.
  *
  * @param state is changed
  * @returns the output of the node
@@ -93,7 +93,7 @@ export async function nextWave(
 	return asleep();
 }
 
-/** Does what is due. If the step was stopped, or is stopped meanwhile, the report says so. */
+/** Runs a wave. Returns the changes of the state. `stopped`: true if the step was stopped before or during the wave. */
 async function wave(
 	helper: Step,
 	state: SleepState,

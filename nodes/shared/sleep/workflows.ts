@@ -4,29 +4,29 @@ import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
 import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
 
 /**
- * The helper workflows of a step that sleeps. The step starts the guard, and the guard the waves: one execution that
- * sleeps, does the work that is due, and sleeps again. After the last wave, that execution starts the workflow that
- * fetches the results. The step and the guard sleep until the execution that they started has ended.
+ * The helper workflows of a step that sleeps. The step starts the guard. The guard starts the waves: one execution that
+ * sleeps, does the work that is due (one wave), and sleeps again. After the last wave, that execution starts the workflow
+ * that fetches the results. Each of them sleeps until the execution that it started has ended.
  *
- * If n8n dies during a wave, it wakes the guard with an error, and the guard starts waves again. If n8n dies while it
- * fetches results, the waves start that workflow again. If they were awake too, the guard restarts them. The guard is awake
- * only when waves have ended or died. If n8n dies then, it wakes the step with an error of its own, which ends it. The next
- * run of the same items reuses what the table has.
+ * If n8n dies during a wave, n8n later wakes the guard with an error, and the guard starts a new execution of waves. If n8n
+ * dies while results are fetched, the execution of the waves starts that workflow again. If that execution was awake and
+ * died, too, the guard starts a new one. The guard is awake only for a moment, when waves have ended or died. If n8n dies
+ * then, it wakes the step with an error, which ends it. The next run of the same items reuses what the data table has.
  *
- * Guard and waves are lines of nodes and not loops because of how n8n handles crashes. n8n detects a crash in the middle of a node
- * only if that node never ran before. In a loop, n8n would return the output of an earlier wave as the result.
+ * Guard and waves are lines of nodes instead of loops, because n8n detects a crash in the middle of a node only if that node
+ * never ran before. In a loop, n8n would return the output of an earlier wave as the result.
  */
 
-/** How often a guard can start waves. n8n runs through the nodes that are not needed. */
+/** How often a guard can start waves. It has one node for each start; those that are not needed run, and do nothing. */
 const STARTS = 60;
 
 /** Maximum number of waves of one execution. */
 const WAVES = 30;
 
-/** Maximum number of executions that fetch the results, for one execution of the waves: another one follows if one dies. */
+/** How often one execution of the waves can start the workflow that fetches the results: again only if that has died. */
 const COLLECTIONS = 3;
 
-/** What a helper workflow is made for. */
+/** The step that a helper workflow is built for. */
 export interface HelperOf {
 	/** The step, or a node of a helper workflow. */
 	node: INode;
@@ -35,7 +35,7 @@ export interface HelperOf {
 	noun: NodeProfile['noun'];
 }
 
-/** Builds the workflow that starts the waves. */
+/** Builds the guard: the workflow that starts the waves. */
 export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	const line = times(STARTS, (number) => ({
 		...helperNode(node, `Start ${number}`, 'startWaves'),
@@ -43,7 +43,7 @@ export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	}));
 	return helperWorkflow({
 		name: `${step}: ${noun}`,
-		// A failure is that of the step.
+		// If the last node fails, the guard fails, and n8n ends the step with the same error.
 		lines: [[...line, { ...helperNode(node, 'Return', 'return'), onError: undefined }]],
 		saved: 'sleeps',
 	});
@@ -72,7 +72,7 @@ export function wavesWorkflow({ node, step }: HelperOf): IWorkflowBase {
 /**
  * Builds the workflow that fetches the results.
  *
- * @param hasFiles true if there may be files. They belong to its execution, which is therefore kept
+ * @param hasFiles true if the output may have files. They belong to this workflow's execution, which n8n therefore keeps
  */
 export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IWorkflowBase {
 	return helperWorkflow({
@@ -83,10 +83,10 @@ export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IW
 }
 
 /**
- * Keeps n8n from using the output of a sleeping guard as the result of the step. After a crash, n8n marks a sleeping
- * execution as crashed for a few milliseconds. If n8n reads the result of the guard at that moment, it takes the output
- * of the node that sleeps, but only output of the type `main`. The next node still receives its input. The nodes of the
- * waves do not need this: the guard recognizes their messages.
+ * Stores the output of a guard's node under another type than `main`, so that n8n never uses it as the result of the step.
+ * After a crash, n8n marks a sleeping execution as crashed for a few milliseconds. If n8n reads the guard's result at that
+ * moment, it takes the `main` output of the node that sleeps. The next node of the guard receives the output all the same.
+ * The nodes of the waves do not need this setting, because the guard recognizes their messages.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 
@@ -100,7 +100,7 @@ function helperNode(
 	return { ...sameAs(node), name, parameters, ...settings };
 }
 
-/** n8n does not run a node whose required parameters are empty. */
+/** Values for the required parameters, without which n8n does not run a node. The real values are read from the step. */
 function required({ parameters: { model } }: INode) {
 	if (model === undefined) return { generationId: 'As in the step' };
 	const id = typeof model === 'object' ? (model as { value?: unknown }).value : model;
