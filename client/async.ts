@@ -11,7 +11,7 @@ export async function toResult<T>(task: () => Promise<T>): Promise<Result<T>> {
 	}
 }
 
-/** The actions to run for each signal. */
+/** The actions that `onAbort` runs, by signal. */
 const abortActions = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
@@ -26,7 +26,7 @@ export function onAbort(signal: AbortSignal | undefined, action: () => void): ()
 	return () => actions.delete(action);
 }
 
-/** A function of its own: within `onAbort`, the listener would keep the first action in memory. */
+/** A separate function: if the listener were created within `onAbort`, it would keep the first action in memory. */
 function listenTo(signal: AbortSignal): Set<() => void> {
 	const actions = new Set<() => void>();
 	abortActions.set(signal, actions);
@@ -34,7 +34,7 @@ function listenTo(signal: AbortSignal): Set<() => void> {
 	return actions;
 }
 
-/** Settles as `task` does, unless the signal aborts first: then it rejects with its reason. The task goes on. */
+/** Settles as `task` does. If the signal aborts first, it rejects with the signal's reason, while the task continues. */
 export async function raceAbort<T>(signal: AbortSignal, task: Promise<T>): Promise<T> {
 	let forget = () => {};
 	const aborted = new Promise<never>((_, reject) => {
@@ -49,10 +49,10 @@ export async function raceAbort<T>(signal: AbortSignal, task: Promise<T>): Promi
 
 /** A timer that fires this late was delayed by a pause of the process, such as a paused container. */
 const LATE_TIMER_MS = 1_000;
-/** Extra time to read responses that arrived during such a pause: timers fire before sockets are read. */
+/** Extra time to read responses that arrived while the process was paused: timers fire before sockets are read. */
 const GRACE_MS = 5_000;
 
-/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. A timer that fires late gets the extra time. */
+/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. If the timer fires late, it waits for the extra time. */
 export async function deadline(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 	const due = clock.now() + ms;
 	await clock.sleep(ms, signal);
@@ -60,8 +60,8 @@ export async function deadline(clock: Clock, ms: number, signal: AbortSignal): P
 }
 
 /**
- * Settles as the task does; returns `null` if the timeout passes first. Then, or when `signal` aborts, the task's own
- * signal aborts. The task does not start if the timeout is not above 0.
+ * Settles as the task does; returns `null` if the timeout passes first. The task's own signal aborts on the timeout, and
+ * when `signal` aborts. With a timeout of 0 or less, the task does not start.
  */
 export async function withTimeout<T>(
 	clock: Clock,
@@ -80,7 +80,7 @@ export async function withTimeout<T>(
 		return result;
 	} finally {
 		forget();
-		// Without a reason, each abort creates a DOMException with a stack trace.
+		// An abort without a reason would create a DOMException with a stack trace, which takes time.
 		ended.abort('settled');
 	}
 }
@@ -103,7 +103,7 @@ export function limit(most: number) {
 	};
 }
 
-/** Limits of one task, by shared object and key. */
+/** The locks, by shared object and key. Each is a `limit` of one task. */
 const locks = new WeakMap<object, Map<string, ReturnType<typeof limit>>>();
 
 /** Runs tasks with the same object and key one at a time, in order of arrival. Settles as the task does. */

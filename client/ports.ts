@@ -1,4 +1,4 @@
-/** The external dependencies of `client/`. With them replaced, its rules are tested in virtual time. */
+/** The external dependencies of `client/`. Tests replace them, and so run its rules in virtual time. */
 
 /** One call of the service. `path` begins with `/v1`. The port adds the base URL and the API key. */
 export interface ServiceRequest {
@@ -34,7 +34,7 @@ export type SendRequest = (
 /** A storage's response to a request for the first byte of an output. */
 export interface ProbeResponse {
 	status: number;
-	/** True if it offered only that byte, as requested, and not the whole file. */
+	/** True if the storage offered only that byte, as requested, and not the whole file. */
 	oneByte: boolean;
 }
 

@@ -5,7 +5,7 @@ import { sentences } from '../text';
 
 /** One item's job for the pipeline: create a generation, or collect an existing one. */
 export type Job = CreateJob | CollectJob;
-/** The fields of a job that its row in the table depends on. */
+/** The fields of a job that tell whether it has an idempotency key. */
 export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 
 /** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
@@ -42,7 +42,7 @@ interface JobBasics {
 /** Creates a generation, or reuses the one that was created before. Charges credits. */
 export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
-	/** Number of input items of the step, for texts. */
+	/** Number of input items of the step, for error messages. */
 	itemCount?: number;
 	/** Builds the creating request, and reads its files. Called only if it is about to be sent. */
 	request: () => Promise<CreateRequest>;
@@ -51,14 +51,14 @@ export interface CreateJob extends JobBasics, OutputRef {
 	 * that is built from them. With a fallback model, it stays the same.
 	 */
 	digest: string;
-	/** The request without its reference inputs, which are read only when it is built. */
+	/** The request without its reference inputs, which `request` adds when it is about to be sent. */
 	draft: CreateRequest;
-	/** Parameters and key with their expressions unevaluated: a retry finds the item by them. */
+	/** Parameters and key with unevaluated expressions: a retry finds the item by these, even if its values have changed. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
 	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
-	/** How many failed generations are followed by another one in the same step. They were refunded. Default: 0. */
+	/** How many times a failed generation, which was refunded, is created again in the same step. Default: 0. */
 	retriesOnFailure?: number;
 	/** Models to try in order, if the model of the request creates nothing. Default: none. */
 	fallbackModels?: string[];

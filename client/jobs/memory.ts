@@ -12,7 +12,7 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
 
-/** For how long reads have shown a row unchanged, the last one at `at`. */
+/** How long (`ms`) consecutive reads have shown a row unchanged. `at`: the time of the last read. */
 export interface Silence {
 	row: Row;
 	at: number;
@@ -20,28 +20,28 @@ export interface Silence {
 }
 
 /**
- * What a step that sleeps remembers: only what no row of the table can hold. Its next run is the same run again, which
- * finds its generations by their keys. Plain data: it is stored while the execution sleeps. All times are in
- * milliseconds since the Unix epoch.
+ * What a sleeping step passes on to its next run: only what no row of the table can hold. The next run goes through the same
+ * items again, and finds their generations by their keys. Plain data: it is stored while the execution sleeps. All points in
+ * time are in milliseconds since the Unix epoch.
  */
 export interface Memory {
 	/** The beginning of the column `writer` in all rows that this attempt of the step has written. */
 	token: string;
 	/** When the step began to wait. */
 	since: number;
-	/** When the last run began to rest; 0 before the first rest. */
+	/** When the last run ended; 0 in the first run. */
 	restedAt: number;
-	/** How items ended, by index: with an error, or `null` for one that later runs skip. */
+	/** How items ended, by index: the error, or `null` after a success. Later waves skip these items. */
 	ends: Record<number, GenerationErrorFields | null>;
 	/** Rows of generations that could not be written to the table. */
 	unwritten: Row[];
-	/** For how long rows of requests that other executions send have not changed. */
+	/** How long the rows of requests that other executions are sending have not changed. */
 	silences: Silence[];
 	/** Since when the step waits for the generations that still run, by their ids. */
 	waits: Record<string, number>;
-	/** How long the last generations took. */
+	/** How long the last generations took, in milliseconds. */
 	durations: number[];
-	/** Since when the service has not answered; `null` if it has. */
+	/** Since when the service has been failing; `null` after a response that shows that it works. */
 	downSince: number | null;
 	/** Until when nothing may be sent, because the service has asked for that (`Retry-After`). */
 	heldUntil: number;

@@ -7,24 +7,24 @@ import { inSeconds, itemNames, sentences } from '../text';
 
 /** The result of one job. `output` is what the pipeline's `finish` made of a completed generation. */
 export type Outcome<T> =
-	/** `leftOut`: number of further outputs of the generation. */
+	/** `leftOut`: number of further outputs of the generation, which are not returned. */
 	| { kind: 'done'; generation: GenerationItem; output: T | null; leftOut?: number }
 	| { kind: 'error'; error: GenerationError }
 	/** The step ended before the job did. Its generation continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
-/** True if the service has shown that it exists. An id that a user has entered has no status until the first check. */
+/** True if the service has shown that the generation exists. A user's id has no status until its first check. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/** Error codes of generations that ended without an output. A refund is not certain: only a user has them created again. */
+/** Error codes of generations that ended without an output. A refund is uncertain, so only the user creates them again. */
 export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 	'generation_ended',
 	'output_missing',
 ]);
 
-/** Builds the error for a generation that ended without an output; `null` if it runs, or has one. */
+/** Builds the error for a generation that ended without an output; `null` if it still runs, or has an output. */
 export function errorOfEnd(generation: Generation): GenerationError | null {
 	if (isFailed(generation)) return failedGeneration(generation);
 	if (isOtherEnd(generation.item.status)) return endedGeneration(generation);
@@ -107,7 +107,7 @@ export function timedOutGeneration(
 	});
 }
 
-/** Builds the error for an item whose request would be sent too late. `lastError`: of an earlier request. */
+/** Builds the error for an item whose request would be sent too late. `lastError`: the error of its last request, if any. */
 export function sentTooLate(timeoutMs: number, lastError: GenerationError | null): GenerationError {
 	return new GenerationError({
 		title: `The request could not be sent within ${inSeconds(timeoutMs)}`,
@@ -130,7 +130,7 @@ export function notSent(
 	});
 }
 
-/** Builds the error for an item that was not sent, because the service asks to wait longer than the item may. */
+/** Builds the error for an item that was not sent, because the service asks to wait for longer than the item's timeout. */
 export function heldTooLong(
 	cause: GenerationError,
 	leftMs: number,
@@ -144,7 +144,7 @@ export function heldTooLong(
 	});
 }
 
-/** Converts any error of a job. Adds a missing generation; a confirmed one turns the charge `none` into `paid`. */
+/** Returns a job's error as GenerationError, with its generation. If that is confirmed, the charge `none` becomes `paid`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

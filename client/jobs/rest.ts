@@ -7,38 +7,38 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;
-/** The first status check comes at this part of the usual duration, and each later one at this multiple of the age. */
+/** The first status check comes at `LEAD` times the usual duration, each later one at `LATE` times the age at the last. */
 const LEAD = 0.97;
 const LATE = 1.1;
-/** If no duration is known: the pause after a status check, at least this long, and this part of the age. */
+/** If no usual duration is known, the pause after a status check is this part of the age, and at least this long. */
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
-/** The usual duration does not apply to a generation that is this many times older. */
+/** A generation that is older than this multiple of the usual duration is checked as if no duration were known. */
 const OVERDUE = 2;
-/** A run stays awake for generations that take longer than this only for a part of the sleep before it. */
+/** If generations usually take longer than `QUICK_MS`, a run stays awake only for this part of the sleep before it. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.19;
-/** The pause after a status check once that part is used up. */
+/** The pause after a status check once a run has been awake for that long. */
 const OVERTIME_PAUSE_MS = 45_000;
-/** A gap between two status checks that is longer than this part of a duration says little about the duration. */
+/** If the checks before and after a generation's end are further apart than this part of its age, the estimate is poor. */
 const TELLING_PART = 0.3;
 const MOST_DURATIONS = 15;
-/** Longest pause between tries while a run may rest: for a slot that others hold, and in an outage. */
+/** Longest pause between tries while a run may rest, in an outage or for a slot that other clients hold. */
 const LONGEST_PAUSE_MS = 120_000;
 
 /**
- * Decides when a run rests: once all of its jobs wait, and none of these waits ends soon. A wait that is not declared here
- * counts as work.
+ * Decides when a run rests, which means that it ends early: once all of its jobs wait, and none of these waits ends soon.
+ * Jobs declare their waits with `begin`. A wait that is not declared counts as work.
  */
 export class Rest {
-	/** When the next run should begin; `null` if this one ended first. */
+	/** When the next run should begin; `null` if this run has not rested. */
 	wakeAt: number | null = null;
 	/** Number of generations that are watched until they end. */
 	running = 0;
-	/** When the service last answered a request as it should. */
+	/** When a response last showed that the service works; `-Infinity` if none has in this run. */
 	servedAt = -Infinity;
-	/** Since when it has not; `null` if it has. */
+	/** Since when the service has been failing; `null` after a response that shows that it works. */
 	downSince: number | null;
-	/** True if the service was down when the last run began to rest. */
+	/** True if the service was down at the end of the run before. */
 	private readonly wasDown: boolean;
 	private readonly waits = new Set<() => number>();
 	private readonly startedAt: number;
@@ -62,9 +62,9 @@ export class Rest {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
 
-	/** Declares the wait of a job. Call the returned function when it is over. `until`: may be `Infinity`. */
+	/** Declares a wait of a job; call the returned function when it is over. `until`: the expected end; may be `Infinity`. */
 	begin(until: () => number): () => void {
-		// Two jobs may wait for the same.
+		// Wrapped, because two jobs may pass the same function, and a Set would hold it only once.
 		const wait = () => until();
 		this.waits.add(wait);
 		return () => this.waits.delete(wait);
@@ -75,7 +75,7 @@ export class Rest {
 		return this.running > 0 ? Infinity : this.clock.now() + LONGEST_PAUSE_MS;
 	}
 
-	/** The delay before a retry (0 for the first), in milliseconds. In an outage that goes on, it is long at once. */
+	/** The delay before a retry (0 for the first), in milliseconds. In an outage since an earlier run, it is the longest. */
 	backoff(retries: number): number {
 		const isStillDown = this.wasDown && this.servedAt === -Infinity;
 		return isStillDown
@@ -95,7 +95,7 @@ export class Rest {
 	/**
 	 * Calls `rest` once, when all jobs wait and nothing is due soon.
 	 *
-	 * @param jobs the number of jobs that have begun and not ended
+	 * @param jobs returns the number of jobs that have begun and not ended
 	 * @param rest ends all waits; requests in flight still return their ids
 	 * @param end aborts when the run has ended
 	 */
@@ -113,7 +113,7 @@ export class Rest {
 		}
 	}
 
-	/** The age at which a generation of this age is checked next, in milliseconds; `null` while the usual schedule applies. */
+	/** The age at which a generation of this age is checked next, in milliseconds; `null` if `Watch` schedules that check. */
 	nextCheck(age: number): number | null {
 		const usual = median(this.durations);
 		if (usual === null || age > OVERDUE * usual) {
@@ -124,7 +124,7 @@ export class Rest {
 		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run was awake for long enough. Long generations only: for them, a sleep leaves few slots idle. */
+	/** True if the run was awake for long enough. Long generations only: few of them end in a sleep and leave a slot idle. */
 	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;
@@ -135,7 +135,7 @@ export class Rest {
 	ended(from: number, to: number): void {
 		const usual = median(this.durations);
 		const isTold = usual === null || to - from < TELLING_PART * to;
-		// An estimate that is too long would never be noticed, such as one from before a wave was killed.
+		// Estimates stay near `from`: one that is too long would delay all later checks, so that none could correct it.
 		const middle = from + Math.min((to - from) / 2, UNKNOWN.leastMs / 2);
 		this.durations.push(isTold ? middle : Math.max(from, Math.min(usual, to) * LEAD));
 	}

@@ -20,7 +20,7 @@ export const TABLE_COLUMNS = [
 
 export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
 
-/** One row is one generation. It exists from right before its creating request. */
+/** One row is one generation. It is written right before the creating request; its generation id follows later. */
 export interface Row extends RowFields {
 	id: number;
 	/** When the row last changed, in milliseconds since the Unix epoch; `null` if the row has no valid date. */

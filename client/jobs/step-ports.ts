@@ -13,9 +13,9 @@ export interface StepPorts {
 	halt: AbortSignal;
 	/** When the step began, perhaps in an earlier run of the same jobs. */
 	startedAt: number;
-	/** What earlier runs of the same jobs remember, such as the waves of a sleep. */
+	/** What earlier runs of the same jobs have passed on, such as the waves of a step that sleeps. */
 	memory?: Memory;
-	/** Set if the run may rest. */
+	/** Set if the run may rest: end early while nothing is due soon. */
 	rest?: Rest;
 	/** Set if this run may only fetch: each item without a generation gets this error. */
 	creationBan?: GenerationError;

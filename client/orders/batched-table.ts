@@ -15,8 +15,8 @@ import {
 import { callPatiently } from './table-retries';
 
 /**
- * While several generations run, calls start at least this far apart. A call costs n8n some 70 ms of processor time, for
- * one row as for many: its helper workflow gets an isolate of its own for expressions.
+ * While several generations run, calls start at least this far apart, so that each one carries more writes. A call costs n8n
+ * about 70 ms of processor time, for one row as for many: its helper workflow gets its own isolate for expressions.
  */
 const INTERVAL_MS = 300;
 
@@ -28,24 +28,24 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows of this step's workflow and node, or of its key scope. `readAt`: when the read started, as `Clock.now`. */
+/** The rows that a call read, of this step's node or key scope only. `readAt`: when the call started, as `Clock.now`. */
 export interface Answer {
 	rows: Row[];
 	readAt: number;
 }
 
 /**
- * The table of one step. Calls run one at a time, because a call costs about the same for one row as for many.
- * Everything else waits, and goes with the next call.
+ * The data table, as one step uses it. Calls run one at a time, because a call costs about the same for one row as for many.
+ * Reads and writes requested meanwhile go together into the next call.
  */
 export class BatchedTable {
 	/** Tasks of `keep` that are running. */
 	private readonly pending = new Set<Promise<unknown>>();
-	/** Ended generations by status, for the next call. */
+	/** Conditions that match the rows of ended generations, by final status. The next call writes these statuses. */
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
-	/** The beginning of the column `writer` in all rows of this step. */
+	/** The beginning of the column `writer` in all rows that this run of the step writes. */
 	readonly writers: string;
 	private tickets = 0;
 	/** Start of the last call. */
@@ -58,12 +58,12 @@ export class BatchedTable {
 		this.writers = `${scope.writer}/`;
 	}
 
-	/** Returns a new writer, which identifies a row of this step. */
+	/** Returns a new value for the column `writer`, which identifies the row of one claim. */
 	newWriter(): string {
 		return `${this.writers}${++this.tickets}`;
 	}
 
-	/** Runs a part of a call. If it fails, repeats it, although it may have taken effect. Throws as `CallTable`. */
+	/** Runs `part` in the table's next call. A failed call is repeated, even if it took effect. Throws as `CallTable`. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -91,7 +91,7 @@ export class BatchedTable {
 		},
 	);
 
-	/** As `run`. Throws CancelledError after a stop, else GenerationError `record_unavailable`. */
+	/** Does the same as `run`, but throws CancelledError after a stop, and else GenerationError `record_unavailable`. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
 		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
@@ -99,11 +99,11 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task that must not be lost. An `UnansweredError` counts as a success, because final changes are carried out
-	 * anyway. `close` waits for it.
+	 * Runs a task whose writes must not be lost. `close` waits for it. An `UnansweredError` counts as a success, because n8n
+	 * still carries out the final changes of the call.
 	 *
-	 * @param task is told whether it runs again, although it may have taken effect
-	 * @returns its error; `null` after a success
+	 * @param task is told whether this is its second run, after a first one that may have taken effect
+	 * @returns the error of the task; `null` after a success
 	 */
 	async keep(task: (isRepeated: boolean) => Promise<unknown>): Promise<unknown> {
 		const errorOf = async (isRepeated: boolean) => {
@@ -112,7 +112,7 @@ export class BatchedTable {
 		};
 		const keepIt = async () => {
 			const error = await errorOf(false);
-			// A stop ends the repeats of a call. The table then carries out its final changes.
+			// A stop ends the retries of a failed call. One more call makes n8n start the final changes without an answer.
 			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();

@@ -2,28 +2,28 @@ import { toResult, type Result } from '../async';
 import type { Row, RowFields } from '../jobs/row';
 import type { Clock } from '../ports';
 
-/** The claim of a step: its request may be in flight. */
+/** A step's right to send the creating request of an order. The request may already be in flight. */
 export interface Held {
 	row: RowFields & Partial<Row>;
 	/** True if an earlier request of the row may have been charged. */
 	wasUnresolved: boolean;
-	/** The `Idempotency-Key` header of its request. */
+	/** The `Idempotency-Key` header of the request. */
 	header: string;
 }
 
-/** An early claim whose order is not sent within this time is taken back. */
+/** An early claim is taken back if its order is not sent within this time after the claim's row was written. */
 const MAX_WAIT_MS = 3_000;
-/** A request leaves at most this long after its claim began. Otherwise its row is written and read again. */
+/** The maximum age of a claim whose request is sent. The row of an older claim is first written and read again. */
 export const MAX_CLAIM_AGE_MS = 20_000;
 
 /**
- * A claim that begins before its order can be sent, so that no slot is idle while the table is written. If the process
- * dies before the request leaves, the charge of the order is uncertain. So it begins only shortly before.
+ * A claim that begins before its order can be sent, so that no slot is idle while the table is written. It begins only
+ * shortly before: if the process dies in between, the row counts as a request that may have been charged.
  */
 export class EarlyClaim {
 	private pending: { at: number; claim: Promise<Result<Held | null>> } | null = null;
 
-	/** @param release takes a claim back */
+	/** @param release takes the claim back, and deletes its row */
 	constructor(
 		private readonly clock: Clock,
 		private readonly release: () => void,
@@ -37,11 +37,11 @@ export class EarlyClaim {
 			.then(async () => this.pending === pending && (await this.take(false)));
 	}
 
-	/** Returns the claim; `null` if there is none that counts. `isUsed`: false to take it back. */
+	/** Ends the early claim and returns it; `null` if there is none, or it is too old. `isUsed`: false to take it back. */
 	async take(isUsed = true): Promise<Held | null> {
 		const { pending } = this;
 		const claimed = await pending?.claim;
-		// It may have been taken back meanwhile.
+		// Another call of `take` may have ended the claim during the `await`.
 		if (!pending || this.pending !== pending) return null;
 		this.pending = null;
 		if (!claimed?.ok || claimed.value === null) return null;

@@ -7,9 +7,9 @@ import { explainedByRow, type Unresolved } from './order-errors';
 import type { Row } from '../jobs/row';
 import { hasId, isLive } from './table';
 
-/** An order as it is stored with the execution. */
+/** An order (what one output of an item asks for), as it is stored with the execution. */
 export interface StoredOrder extends OrderDigests {
-	/** Number of requests that were sent and not certainly rejected, until there is a generation. */
+	/** Number of creating requests that may have been charged and returned no id. Deleted once an id is known. */
 	sent?: number;
 	/** The `Idempotency-Key` header of these requests. */
 	header?: string;
@@ -17,19 +17,19 @@ export interface StoredOrder extends OrderDigests {
 	status?: string;
 }
 
-/** The orders of a node, by the node's run index and the name of the output. The last order of a list is the newest. */
+/** The orders of a node, by the node's run index and then by `outputName`. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
-/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: another request made it. */
+/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: its request has changed since. */
 type Entry =
 	| { state: 'none' }
 	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
-/** Orders whose request is in flight, in any step that runs now. Not stored. */
+/** Orders whose creating request is in flight, in any step of this process. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
-/** The right to send one creating request of an order. Ends with `made`, `free` or `lost`. */
+/** The right to send one creating request of an order. Its holder ends it with one call of `made`, `free` or `lost`. */
 export interface Claim {
 	/** The `Idempotency-Key` header of the request. */
 	header: string;
@@ -42,13 +42,13 @@ export interface Claim {
 }
 
 /**
- * Stores orders with the execution, so that Retry On Fail and "Retry execution" reuse a paid generation. An order whose key
- * has a row (`TableJournal`) is stored there as well: first before a request, and last after its response.
+ * Stores orders with the execution, so that Retry On Fail and "Retry execution" reuse a paid generation. `TableJournal` also
+ * stores those with a key in a data table: this is written first before a request, and last after its response.
  */
 export class Journal {
 	/**
 	 * @param shared the object stored with the execution
-	 * @param execution is the same in all retries of the execution
+	 * @param execution identifies the execution, and is the same in all of its retries
 	 */
 	constructor(
 		readonly shared: StoredOrders,
@@ -56,10 +56,10 @@ export class Journal {
 		readonly execution = '',
 	) {}
 
-	/** Returns the row of a stored key; `null` if keys have none here, or for an item without a key. */
+	/** Returns the row of a key; `null` for an item without a key. Always `null` here: only `TableJournal` has rows. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** The generations that earlier runs of a step that sleeps have created: the failed ones, the oldest first, and the live one. */
+	/** Returns the generations that the runs of a sleeping step created: the failed ones, oldest first, and the live one. */
 	tries({ key }: Pick<Order, 'key'>): { failed: Row[]; live: Row | null } {
 		const keyRow = this.rowOf(key);
 		const { row = null, ownFailures = [] } = keyRow ?? {};
@@ -67,9 +67,9 @@ export class Journal {
 	}
 
 	/**
-	 * Returns the stored state of an order. If another execution is sending it, waits for the result.
+	 * Returns the stored state of an order. If another execution is sending its request, waits for the result.
 	 *
-	 * @param wait as in `KeyRow.find`
+	 * @param wait pauses before the table is read again, as in `KeyRow.find`
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async read(
@@ -82,7 +82,7 @@ export class Journal {
 		const { id, status = '' } = this.find(order) ?? {};
 		const row = await keyRow.find(order.job, signal, wait);
 		if (id !== undefined && row === null && !keyRow.failed.has(id)) {
-			// The generation was paid for before the item had this key.
+			// An earlier attempt paid for the generation when the item did not have this key. Store its id in a row of the key.
 			if (await keyRow.claim(order.fields)) keyRow.made({ id, status });
 		}
 		return this.known(order);
@@ -103,8 +103,8 @@ export class Journal {
 	}
 
 	/**
-	 * Stores that a request is about to be sent. Afterwards, nothing else sends one for the order. Returns `null` if another
-	 * execution was first, so that the order must be read again.
+	 * Stores that a request is about to be sent. Until the claim ends, nothing else sends one for the order. Returns `null` if
+	 * another execution was first: the caller must then read the order again.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -113,7 +113,7 @@ export class Journal {
 		const held = keyRow && (await keyRow.claim(order.fields));
 		if (keyRow && !held) return null;
 		const stored = this.find(order) ?? this.add(order);
-		// An order that is stored counts only the requests of this execution.
+		// An unresolved row counts as one request, unless this execution has its own count for the order.
 		const before = stored.sent ?? (held?.wasUnresolved ? 1 : 0);
 		stored.sent = before + 1;
 		inFlight.add(stored);
@@ -125,7 +125,7 @@ export class Journal {
 			keyRow?.release(sent > 0);
 		};
 		return {
-			// An order that may already be charged keeps its header.
+			// An order that may already be charged keeps its header, so that a service that supports it does not create again.
 			header: (stored.header ??= held?.header ?? this.headerWithoutKey(order)),
 			made: (generation) => {
 				inFlight.delete(stored);
@@ -137,13 +137,13 @@ export class Journal {
 		};
 	}
 
-	/** Begins the claim of an order that is sent soon. Returns false if there is nothing to write, or its key is in use. */
+	/** Begins the claim of an order that is sent soon. Returns false without a key, or if the key may be in use. */
 	claimEarly({ key, fields }: Order): boolean {
 		const keyRow = this.rowOf(key);
 		if (!keyRow?.isFree) return false;
 		keyRow.early.begin(async () => {
 			const held = await keyRow.claim(fields, true);
-			// Another execution was ahead. An order that has read the key before has to read it again.
+			// Another execution was first. `undefined` makes the order read the key again before anything is sent.
 			if (!held) keyRow.row = undefined;
 			return held;
 		});
@@ -156,7 +156,7 @@ export class Journal {
 		return headerOf(owner, new Set(failed).size, fields);
 	}
 
-	/** Stores a generation, and its status when that changes. */
+	/** Stores the generation of an order, or the new status of a generation that is stored already. */
 	commit(order: Order, generation: Generation): void {
 		const { id, status } = generation.item;
 		const known = this.orders(order.job).find((one) => one.id === id);
@@ -167,15 +167,15 @@ export class Journal {
 		if (isFinal(generation) && status !== null) this.rowOf(order.key)?.ended({ id, status });
 	}
 
-	/** Returns the generation that a job has paid for. */
+	/** Returns the generation that this or an earlier attempt of the step has paid for; `null` if none is known. */
 	paidFor(job: CreateJob): KnownGeneration | null {
 		const entry = this.known(orderOf(job, this.runIndex));
 		return entry.state === 'made' ? { id: entry.id, status: entry.status || 'pending' } : null;
 	}
 
 	/**
-	 * Returns the requests of an order that may have been charged and have no generation, or `null`. One that is in flight in
-	 * another call of an agent does not count.
+	 * Returns the requests of an order that may have been charged and returned no id; `null` if there are none. A request in
+	 * flight does not count: another call of an AI agent may be sending the same order.
 	 */
 	unresolved(order: Order): Unresolved | null {
 		const stored = this.find(order);
@@ -183,7 +183,7 @@ export class Journal {
 		return entry?.state === 'sent' ? entry : null;
 	}
 
-	/** Returns the newest generation, and else the unresolved requests, of an output whose parameters are no longer valid. */
+	/** Returns the newest paid generation and the unresolved requests of an output that is not sent in this attempt. */
 	left(output: OutputRef): { paid: KnownGeneration | null; unresolved: Unresolved | null } {
 		const orders = this.orders(output);
 		const open = orders.filter((one) => !inFlight.has(one));
@@ -191,12 +191,12 @@ export class Journal {
 		return { paid: paidIn(orders).at(-1) ?? null, unresolved: count > 0 ? { count } : null };
 	}
 
-	/** Returns every generation that the attempts of this run have paid for. Parameters may have changed since. */
+	/** Returns every generation that the attempts of this run have paid for, also for parameters that have changed since. */
 	paid(): KnownGeneration[] {
 		return eachOnce(paidIn(Object.values(this.ordersOfRun).flat()));
 	}
 
-	/** The orders of this run of the node, in all attempts of the step. The object also identifies the run. */
+	/** The orders of this run of the node, in all attempts of the step. The object identifies the run, as a WeakMap key. */
 	get ordersOfRun(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}

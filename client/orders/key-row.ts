@@ -23,24 +23,23 @@ import {
 	type TableCall,
 } from './table';
 
-/** A writer is treated as dead when its row has not changed for this long: longer than a claim and its request take. */
+/** A row's writer counts as dead once the row has not changed for this long: longer than a claim and its request take. */
 const GONE_AFTER_MS = 120_000;
-/** Longest gap between two reads that counts in full. In a longer one, the machine may have been suspended, writer included. */
+/** Of a gap between two reads, at most this much counts as unchanged: the machine and the writer may have been suspended. */
 const LONGEST_GAP_MS = 20_000;
-/** Minimum wait for such a request: long enough to detect that its writer is dead. */
+/** Minimum wait for the request of another execution: long enough to detect that the execution is dead. */
 const SHORTEST_WAIT_MS = 150_000;
-/** Pause before a key with several new rows is read again. */
+/** Pause before a key with new rows of several executions is read again. */
 const SETTLE_MS = 300;
-/** Maximum number of such reads, and of claims that have no effect on the table. */
+/** Maximum number of these reads for one claim, and of claims whose writes never appear in the table. */
 const MOST_TRIES = 10;
 
 /**
- * An idempotency key and its row, as a step knows them. At most one request per key is in flight, even if several
- * executions use the key. Callers handle the orders of a key one after the other.
- *
- * A claim inserts a row with the status `sent`, then reads the key. The request is sent only if no other row is there
- * that may have been charged. Of two executions, the one that reads later sees both rows, and the newer row is deleted.
- * An existing row is changed only if nothing else has changed it.
+ * An idempotency key and its row, as a step knows them. At most one request per key is in flight, even if several executions
+ * use the key. Callers handle the orders of a key one after the other. A claim inserts a row with the status `sent`, then
+ * reads the key. The request is sent only if the key has no other row that may have been charged. If two executions claim at
+ * once, the later reader sees both rows, and the newer row is deleted. An existing row is claimed by an update that has no
+ * effect if the row has changed since it was read.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
@@ -52,13 +51,13 @@ export class KeyRow {
 	arriving: Promise<void> | null = null;
 	/** The row of a generation that could not be written to the table. */
 	unrecorded: Row | null = null;
-	/** Rows of failed generations, as far as they are known, by id. The table may still hold an older status. */
+	/** Rows of failed generations by generation id; `null` for an unknown row. The table may still hold an older status. */
 	readonly failed = new Map<string, Row | null>();
-	/** For how long reads have shown a row unchanged, the last one at `at`. */
+	/** How long (`ms`) consecutive reads have shown a row unchanged. `at`: the time of the last read. */
 	silence: Silence | null = null;
 	private misses = 0;
 
-	/** @param refresh reads the key, and observes it */
+	/** @param refresh reads the key from the table, and passes the result to `observe` */
 	constructor(
 		private readonly key: string,
 		private readonly table: BatchedTable,
@@ -72,7 +71,7 @@ export class KeyRow {
 		return this.row === null && this.held === null && this.arriving === null;
 	}
 
-	/** True if another execution is sending the request of the row. */
+	/** True if another execution wrote the row and may still be sending its request. */
 	get isElsewhere(): boolean {
 		const { row, silence, table } = this;
 		if (!row || hasId(row) || row.status === UNCERTAIN) return false;
@@ -80,7 +79,7 @@ export class KeyRow {
 		return !isGone && !row.writer.startsWith(table.writers);
 	}
 
-	/** True if a run of this step has written the row. */
+	/** True if a run of this step has written the row. Always false for a step that cannot sleep. */
 	isOwn({ writer }: RowFields): boolean {
 		const { token } = this.table.scope;
 		return token !== undefined && writer.startsWith(`${token}/`);
@@ -93,14 +92,14 @@ export class KeyRow {
 			.sort((one, two) => one.id - two.id);
 	}
 
-	/** Adds the generation of a row that an earlier run of the step could not write to the table. */
+	/** Takes over a row that an earlier run of the step could not write to the table. `writeAgain` writes it. */
 	adopt(row: Row): void {
 		if (row.generation_id === this.row?.generation_id || this.failed.has(row.generation_id)) return;
 		this.unrecorded = row;
 		if (!this.row || !hasId(this.row)) this.row = row;
 	}
 
-	/** Stores what was read, unless this step has written to the key in the meantime. */
+	/** Stores what was read, unless this step is writing to the key: the read may then be outdated. */
 	observe(answer: Answer): void {
 		const rows = this.rowsIn(answer);
 		if (this.held || this.arriving) return;
@@ -108,11 +107,11 @@ export class KeyRow {
 		if (this.row) this.measure(this.row, answer.readAt);
 	}
 
-	/** Adds up for how long the row has been unchanged. Clocks of other machines do not count. Calls may share one read. */
+	/** Adds up how long the row has been unchanged, by this machine's clock only. Several calls may pass the same read. */
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {
-			// Counts from now: the row may have changed while this read ran.
+			// Starts after the read, because the row may have changed while the read ran.
 			this.silence = { row, at: this.table.ports.clock.now(), ms: 0 };
 			return;
 		}
@@ -122,7 +121,7 @@ export class KeyRow {
 
 	/**
 	 * Returns the row in force: one with a generation, or an unresolved one whose writer is dead; `null` if there is none. If
-	 * another execution is sending its request, waits for the result.
+	 * another execution is sending the key's request, waits for the result.
 	 *
 	 * @param wait pauses before the key is read again; throws CancelledError once the step ends
 	 * @throws GenerationError `record_unavailable`, or CancelledError
@@ -133,7 +132,8 @@ export class KeyRow {
 		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// Waves follow each other, so the request of a killed one is uncertain at once. It is sent again once its wave is certainly dead.
+		// Runs of a sleeping step follow each other, so an earlier run is dead, and its request uncertain, at once. Only to send
+		// the request again (`resubmit`), wait until the run is certainly dead, as for any other execution.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -141,7 +141,7 @@ export class KeyRow {
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
 			if (row === null || (row && hasId(row))) return row;
-			// An old copy cannot show that its writer is gone.
+			// Before its writer counts as dead, read the row once more: it may have changed since the last read.
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await wait(reads - 1);
@@ -149,7 +149,7 @@ export class KeyRow {
 		}
 	}
 
-	/** Marks a row whose writer is dead, so that other executions need not wait as well. */
+	/** Marks a row whose writer is dead as uncertain, so that other executions do not wait for the writer as well. */
 	private abandoned(row: Row): Row {
 		if (row.status !== UNCERTAIN) this.change({ where: asSeen(row), set: { status: UNCERTAIN } });
 		return (this.row = { ...row, status: UNCERTAIN });
@@ -157,7 +157,7 @@ export class KeyRow {
 
 	/**
 	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
-	 * `null` if another one was first, or if the row has changed: `find` then returns the result. `isEarly`: see `EarlyClaim`.
+	 * `null` if another execution was first, or the row has changed: then call `find`. `isEarly`: see `EarlyClaim`.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -170,7 +170,7 @@ export class KeyRow {
 		if (row && (hasId(row) || this.isElsewhere)) return null;
 		const sent = {
 			...fields,
-			// A row that may already be charged keeps what its header is made from.
+			// The header is made from these two. A request that may already be charged is repeated with the same header.
 			...(row?.request && { request: row.request, model: row.model }),
 			execution_id: scope.executionId,
 			status: SENT,
@@ -188,7 +188,7 @@ export class KeyRow {
 		return await this.contend(this.held, part);
 	}
 
-	/** Ends a claim without a generation. A row that may have been charged is marked, so that no execution waits for it. */
+	/** Ends a claim without a generation: deletes its row or, if it may be charged, marks it, so that others do not wait. */
 	release(mayBeCharged: boolean): void {
 		const { held } = this;
 		if (!held) return;
@@ -203,14 +203,14 @@ export class KeyRow {
 		void this.table.keep(async () => await this.table.run({ changes }));
 	}
 
-	/** Ends a claim with a generation, and writes its id. Callers need not wait for it. */
+	/** Ends a claim with a generation, and begins to write its id into the table. Callers need not wait for that. */
 	made({ id, status }: KnownGeneration): void {
 		const { held, table } = this;
 		if (!held) return;
 		this.held = null;
 		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
-		// A final status is stored by `ended`, once the id is written.
+		// `pending` for now: `ended` stores a final status once the id is written, and ignores one that the row already has.
 		this.row = { ...row, status: 'pending' };
 		this.write(row);
 	}
@@ -237,9 +237,9 @@ export class KeyRow {
 	/** Stores a final status. A failed generation was refunded, so its row no longer counts, and the key is read again. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;
-		// Another item with the same key may have a newer generation. A key that was not read yet has none in this step.
+		// Ignores a status that is stored, and an id that is no longer the key's: another item may have created a newer one.
 		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
-		// The id is written first.
+		// The status is written into the row that has the id, so the id must be written first.
 		void Promise.resolve(this.arriving).then(() => {
 			this.table.end(status, id);
 			if (this.unrecorded?.generation_id === id) this.unrecorded = { ...this.unrecorded, status };
@@ -271,7 +271,7 @@ export class KeyRow {
 			}
 			const seen = this.rowsIn(called.value);
 			const ours = seen.find(({ writer }) => writer === held.row.writer);
-			// A row that may already be charged does not compete with new ones.
+			// An unresolved row that this claim updates is older than new rows without an id, so these do not compete with it.
 			const competes = ({ writer }: Row) => !wasUnresolved && writer !== held.row.writer;
 			const rivals = seen.filter((one) => isLive(one) && (hasId(one) || competes(one)));
 			const isFirst = ours && !rivals.some((rival) => hasId(rival) || rival.id < ours.id);
@@ -283,7 +283,7 @@ export class KeyRow {
 			if (!isFirst || round === MOST_TRIES) {
 				if (ours || rivals.length === 0) this.release(wasUnresolved);
 				this.held = null;
-				// A row that was withdrawn does not count.
+				// A row that this claim inserted has just been deleted, so it is left out of what was read.
 				const isLeft = ({ writer }: Row) => wasUnresolved || writer !== held.row.writer;
 				this.observe({ ...called.value, rows: called.value.rows.filter(isLeft) });
 				if (rivals.length === 0 && ++this.misses >= MOST_TRIES) {
@@ -292,7 +292,7 @@ export class KeyRow {
 				}
 				return null;
 			}
-			// The other executions delete their rows, or have sent their requests.
+			// This row is the oldest: the other executions delete theirs, or have already sent a request. Pause, and read again.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
 			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}

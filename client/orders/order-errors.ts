@@ -7,7 +7,7 @@ import { TABLE_NAME } from './table';
 
 const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 
-/** Tells the user how to resolve an order whose result is unknown. */
+/** Returns advice on how the user can resolve an order whose result is unknown. */
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
@@ -19,7 +19,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 
-/** Requests without a known result, and the row of their key. */
+/** Creating requests that may have been charged and returned no id, and the row of their key, if any. */
 export interface Unresolved {
 	count: number;
 	row?: Row;
@@ -60,7 +60,7 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'To create it again, delete that row and start a new execution, which charges the item again. If the service returns the same generation, change the Idempotency Key';
 
-/** Adds advice about a row to an error that says that its generation, its output or its file does not exist. */
+/** Adds advice about a row to the error that its generation, output or file does not exist. Other errors stay unchanged. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;
@@ -112,11 +112,11 @@ export function unavailable(error: unknown): unknown {
 	return recordUnavailable(error instanceof Error ? error.message : String(error), TRY_AGAIN);
 }
 
-/** Advice for a table that cannot be used, without charging any item again. */
+/** Advice for a data table that cannot be used: how to replace it without charging any item again. */
 export const RENEW_TABLE =
 	'Replace it at no charge, while nothing uses it: 1. Export the table as CSV. 2. Rename the table. 3. A minute later, run the step with Limit New Generations set to 0, which creates a new table. 4. Import the CSV into the new table. Items without a row are charged again';
 
-/** Builds the error for a table that does not save changes, or inserted rows. */
+/** Builds the error for a data table that does not save changes or inserted rows, although n8n reports no error. */
 export function tableTrouble(): GenerationError {
 	return recordUnavailable(
 		`Changes to the data table ${TABLE_NAME} are not saved`,

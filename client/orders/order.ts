@@ -2,18 +2,18 @@ import { outputName, type CreateJob } from '../jobs/job';
 import { digest, requestFields, storedKey, type RequestFields } from './table';
 
 /**
- * Digests that identify an order within its output; `''` for none. They are stored with the execution, so they never
- * contain the texts themselves. The recipes are of the request's parameters and the idempotency key before evaluation.
+ * Digests that identify an order within its output; `''` for a missing value. They are stored with the execution, so they
+ * never contain the texts themselves. `recipe` and `keyRecipe` are of the expressions that `request` and `key` result from.
  */
 export type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
-/** What an output asks for. */
+/** What one output of an item asks for. */
 export interface Order {
 	job: CreateJob;
 	digests: OrderDigests;
-	/** Key of its row in the table; `null` for an item without an idempotency key. */
+	/** The item's idempotency key, as its row in the table stores it; `null` for an item without one. */
 	key: string | null;
-	/** Row fields of the request that is sent. Its model changes with a fallback model, and it stays the same order. */
+	/** Row fields of the request that is sent. A fallback model changes `model` here, but the order stays the same. */
 	fields: RequestFields;
 	/** Equal for orders that must be handled one after the other. */
 	lock: string;
@@ -21,7 +21,7 @@ export interface Order {
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
-/** Returns the order of a job, in a run of its node. No file is read for it. */
+/** Returns the order of a job, in one run of its node. Reads no files. */
 export function orderOf(job: CreateJob, runIndex: number): Order {
 	const { idempotencyKey = null } = job;
 	const key = idempotencyKey === null ? null : storedKey(idempotencyKey);
@@ -39,7 +39,7 @@ export function orderOf(job: CreateJob, runIndex: number): Order {
 
 /**
  * Returns the `Idempotency-Key` header of an order. Services that support it create nothing for a repeated value, so all
- * attempts send the same one. Another request gets a new one, and so does the order after a failed generation.
+ * attempts send the same one. A changed request gets a new value, and so does the next request after a failed generation.
  *
  * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
  */
@@ -52,9 +52,9 @@ export function headerOf(
 }
 
 /**
- * True if an output that has paid for one order may not pay for the other. In a retry, expressions may return other values,
- * such as a random seed, or the user may have changed them for other items: only what differs both before and after
- * evaluation is another request, or another idempotency key. A key that was added or removed changes nothing.
+ * True if both orders are the same, so that an output pays for only one of them. In a retry, an expression may return
+ * another value, such as a random seed, and the user may have edited an expression for other items. A request or key is
+ * therefore a different one only if both its value and its expression differ. Adding or removing a key changes nothing.
  */
 export function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const isEqual = (name: keyof OrderDigests) => one[name] !== '' && one[name] === other[name];

@@ -5,14 +5,14 @@ import { backoffDelay } from '../api/retry';
 import { CancelledError, type GenerationError } from '../api/errors';
 import { sentences } from '../text';
 
-/** Longest pause between requests for slots that other clients may have freed, in seconds. A shorter one costs requests. */
+/** Longest pause between speculative requests (see `SlotPool`), in seconds. A shorter one causes more rejections. */
 const LONGEST_PAUSE = 10;
-/** A speculative request blocks the others for at most this long, because its response may never come. */
+/** While a speculative request is in flight, no other is sent, but for at most this long: its response may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
 
 /**
- * Permission to send one creating request. Call it once with the result: `unused` if nothing was sent, `failed` if the
- * request says nothing about slots, an error if the service rejected it because no slot was free.
+ * Permission to send one creating request. Call it once with the result: `granted` if a generation was created, `unused` if
+ * nothing was sent, an error if the service rejected it because no slot was free, `failed` for any other error.
  */
 export type Permit = (result: 'granted' | 'unused' | 'failed' | GenerationError) => void;
 
@@ -21,18 +21,18 @@ export class StepGate {
 	/** Milliseconds during which at least one item waited for a slot. */
 	waitedMs = 0;
 	waitingItems = 0;
-	/** Start of the time during which this step has gained no slot. */
+	/** Since when this step has waited without gaining a slot; `null` from a gained slot until an item waits again. */
 	starvedSince: number | null = null;
 	private waitingSince = 0;
 	private readonly closing = new AbortController();
-	/** Aborts once no request may be sent any more. Its reason is the error. */
+	/** Aborts once no request may be sent any more. Its reason is the error that `close` received. */
 	readonly closed = this.closing.signal;
 
 	constructor(private readonly halt: AbortSignal) {
 		onAbort(halt, () => this.close(new CancelledError()));
 	}
 
-	/** Stops all further requests. Waiting items and later ones get the first error, which is returned. */
+	/** Stops all further requests. Waiting and later items get the error of the first call, which is returned. */
 	close(error: Error): Error {
 		this.closing.abort(error);
 		return this.closed.reason as Error;
@@ -55,10 +55,10 @@ export class StepGate {
 }
 
 /**
- * The concurrent slots of an account, and the queue for them. In a process, steps with one credential share it. Every
- * request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a slot that
- * a generation has freed. Other clients use the account too, so one speculative request follows each backoff (spec 7,
- * retry rule 1), and each one that succeeds allows two more.
+ * The concurrent slots of an account, and the queue for them. All steps of a process with the same credential share one
+ * pool. Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
+ * slot that a generation has freed. Other clients may free slots, too: so after each backoff (spec 7, retry rule 1), one
+ * request is sent without a known slot (speculative), and two more after each one that succeeds.
  */
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
@@ -69,9 +69,9 @@ export class SlotPool {
 	private allowedSpeculations = 0;
 	private refusals = 0;
 	private speculateAt = 0;
-	/** Until when a full account has asked to wait (`Retry-After`). Slots that are known to be free are used at once. */
+	/** Until when a full account has asked to wait (`Retry-After`). This holds back only speculative requests. */
 	private readonly hold: Hold;
-	/** Start of the wait for any slot; `null` once one is gained. A released slot restarts it. */
+	/** Since when no step has gained a slot; `null` after one has. A released slot restarts this time. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
@@ -87,8 +87,8 @@ export class SlotPool {
 	}
 
 	/**
-	 * Waits until an item of a step may send a request. It gives up after `timeoutMs` without a slot for its step, or at the
-	 * time `sendBy`.
+	 * Waits until an item of a step may send a request. Gives up at the time `sendBy`, or once the step has waited for
+	 * `timeoutMs` in which no slot of the pool was gained or released.
 	 *
 	 * @throws GenerationError with the last refusal if it gives up; else as `StepGate.requireOpen`
 	 */
@@ -114,7 +114,7 @@ export class SlotPool {
 				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
-				// The time that others waited before this step started does not count.
+				// Other steps may have waited before: only the time since this step began to wait counts.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const giveUpAt = Math.min(since + timeoutMs, sendBy);
 				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
@@ -153,23 +153,23 @@ export class SlotPool {
 		return this.permit(gate, true);
 	}
 
-	/** When the next speculative request may leave. */
+	/** The earliest time of the next speculative request. */
 	private get speculatesAt(): number {
 		return Math.max(this.allowedSpeculations > 0 ? 0 : this.speculateAt, this.hold.until);
 	}
 
-	/** @param isKnown true if the slot was known to be free, and not only because there is no limit */
+	/** @param isKnown true if a freed slot is used; false while there is no limit, and for a speculative request */
 	private permit(gate: StepGate, isSpeculative: boolean, isKnown = false): Permit {
 		return (result) => {
 			if (result === 'granted') return this.granted(gate, isSpeculative);
 			const isRefused = typeof result !== 'string';
 			if (isRefused) this.refused(isSpeculative, result);
 			if (isRefused || isSpeculative) {
-				// A request that failed for another reason says nothing about slots.
+				// A request that failed for another reason says nothing about slots: it neither begins nor ends a backoff.
 				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
 				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			} else if (this.isLimited && isKnown) {
-				// A slot that was known to be free still is.
+				// The request did not take the known free slot, so that slot is still free.
 				this.free++;
 			}
 			this.wakeFirst();
@@ -181,10 +181,10 @@ export class SlotPool {
 		this.starvedSince = null;
 		if (!isSpeculative) return;
 		this.refusals = 0;
-		// Other clients freed slots: there may be more.
+		// Other clients have freed this slot, and may have freed more.
 		this.allowedSpeculations += 2;
 		this.wakeFirst();
-		// An item that was refused meanwhile waits as long as it was asked to.
+		// While items wait, or the service has asked to wait (`Retry-After`), the limit stays.
 		if (this.line.length > 0 || this.hold.leftMs > 0) return;
 		// More slots are free than items wait, so the limit is lifted until the next refusal.
 		this.isLimited = false;

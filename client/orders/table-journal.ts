@@ -7,7 +7,7 @@ import type { Memory, Silence } from '../jobs/memory';
 import type { Row } from '../jobs/row';
 import { storedKey, type TableScope } from './table';
 
-/** Also stores the orders with an idempotency key in a table, which outlives the execution. */
+/** A journal that also stores orders with an idempotency key in a data table, which outlives the execution. */
 export class TableJournal extends Journal {
 	private readonly rows = new Map<string, KeyRow>();
 	private readonly table: BatchedTable;
@@ -23,33 +23,33 @@ export class TableJournal extends Journal {
 		return [...this.rows.values()].flatMap(({ unrecorded }) => unrecorded ?? []);
 	}
 
-	/** For how long rows of requests that other executions send have not changed. */
+	/** How long the rows of requests that other executions are sending have not changed. A sleeping step passes this on. */
 	get silences(): Silence[] {
 		return [...this.rows.values()].flatMap(({ isElsewhere, silence }) =>
 			isElsewhere && silence ? silence : [],
 		);
 	}
 
-	/** True if the table has a row for the generation of a job, or gets one. */
+	/** True if the generation of a job is in the table, or is being written. The job must have a generation. */
 	hasRow({ idempotencyKey: key }: Pick<CreateJob, 'idempotencyKey'>): boolean {
 		return Boolean(key) && this.keyRow(storedKey(key ?? '')).unrecorded === null;
 	}
 
 	/**
-	 * Reads the keys of a step at once, before any order is sent.
+	 * Reads all keys of a step in one call, before any order is sent.
 	 *
 	 * @throws GenerationError `record_unavailable`
 	 */
 	async begin(keys: string[], memory?: Memory): Promise<void> {
 		for (const silence of memory?.silences ?? []) this.keyRow(silence.row.key).silence = silence;
 		const read = await toResult(async () => await this.refresh([...new Set(keys.map(storedKey))]));
-		// After a cancellation nothing is sent.
+		// After a stop, nothing is sent, so a failed read does not matter.
 		if (!read.ok && !this.table.ports.signal.aborted) throw read.error;
 		for (const row of memory?.unwritten ?? []) this.keyRow(row.key).adopt(row);
 		this.writeAgain();
 	}
 
-	/** Number of creating requests that this step has sent, as far as rows show them. */
+	/** Number of creating requests that the runs of a sleeping step have sent, as far as rows show them. */
 	get sentByStep(): number {
 		const rows = [...this.rows.values()];
 		const isOwn = (one: KeyRow) => one.row && one.isOwn(one.row);
@@ -80,7 +80,7 @@ export class TableJournal extends Journal {
 
 	private keyRow(key: string): KeyRow {
 		const refresh = async () => {
-			// How long other rows stay unchanged is measured from now on, before an item has to wait for one of them.
+			// Also read keys that other executions send: the sooner their unchanged time is measured, the shorter the later waits.
 			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
 			await this.refresh([...new Set([key, ...watched])]);
 		};
@@ -89,7 +89,7 @@ export class TableJournal extends Journal {
 		return row;
 	}
 
-	/** Reads keys again, each named once. Throws as `BatchedTable.require`. */
+	/** Reads keys from the table and updates their rows. `keys` has no duplicates. Throws as `BatchedTable.require`. */
 	private async refresh(keys: string[]): Promise<void> {
 		const answer = await this.table.require({ keys });
 		const rows = new Map<string, Row[]>();

@@ -3,9 +3,9 @@ import { toResult } from '../async';
 import type { Clock, Debug } from '../ports';
 import { UnansweredError } from './table';
 
-/** No call is repeated later than this after the first failure. A lock or a restart usually ends within it. */
+/** No call is repeated later than this after the first failure. A database lock or restart usually ends sooner. */
 const PATIENCE_MS = 30_000;
-/** The first pause before a failed call is repeated, which doubles, and the longest one. */
+/** The first pause before a failed call is repeated, and the longest. Each pause is twice the one before. */
 const PAUSE_MS = { first: 500, longest: 5_000 };
 
 /**
@@ -26,7 +26,7 @@ export async function callPatiently<T>(
 		if (error instanceof GenerationError || error instanceof UnansweredError) throw error;
 		giveUpAt = Math.min(giveUpAt, clock.now() + PATIENCE_MS);
 		if (clock.now() >= giveUpAt) throw error;
-		// Not its message, which may quote a row.
+		// The message of the error is not logged, because it may quote a row.
 		debug?.('the call of the data table is repeated');
 		await clock.sleep(pauseMs, signal);
 		if (signal.aborted) throw error;

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import { fallbackOf, type CreateJob } from '../jobs/job';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 
-/** Name of the table that outlives the execution, in the project of the workflow. */
+/** Name of the n8n data table that stores idempotency keys beyond the execution, in the project of the workflow. */
 export const TABLE_NAME = 'media_generations';
 
 export type Condition = [column: 'id' | keyof RowFields, value: string | number];
@@ -12,26 +12,26 @@ export interface Where {
 	conditions: Condition[];
 }
 
-/** A change of all rows that match. `null` deletes them. Atomic if all conditions must match. */
+/** A change of all rows that match; with `set: null`, their deletion. Atomic if all conditions must match. */
 export interface Change {
 	where: Where;
 	set: Partial<RowFields> | null;
-	/** Also carried out after the execution has ended, when its result can no longer be read. */
+	/** Also carried out if the execution is stopped, although n8n then returns no result. */
 	final?: boolean;
 }
 
-/** What one call of the table does, in this order. */
+/** What one call of the table does: `changes`, then `inserts` and `made`, then it reads `keys`. */
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Rows of generations, which replace those of their claims: many are inserted, and the others deleted, at once. */
+	/** Rows of generations. They replace their claims' rows, because one update cannot write a different id into each row. */
 	made: RowFields[];
 	/**
-	 * True if an earlier call may have carried it out: then no row is inserted whose writer has one with its generation id.
-	 * Default: false.
+	 * True if an earlier call may have inserted these rows. Each is then inserted only if no row has its `writer` and
+	 * `generation_id`. Default: false.
 	 */
 	isRepeated?: boolean;
-	/** Keys to read afterwards. */
+	/** Idempotency keys whose rows are read afterwards. */
 	keys: string[];
 }
 
@@ -43,7 +43,7 @@ export interface TableCall {
  */
 export type CallTable = (call: TableCall) => Promise<Row[]>;
 
-/** The execution has ended, so the table's answer cannot be read. Final changes are still carried out. */
+/** The execution, or the call of an AI agent, has ended before the table's answer. Final changes are still carried out. */
 export class UnansweredError extends Error {
 	constructor() {
 		super('The execution was stopped before the data table answered');
@@ -51,7 +51,7 @@ export class UnansweredError extends Error {
 	}
 }
 
-/** Who owns and writes the rows. */
+/** Which rows belong to a step, and how it marks the rows that it writes. */
 export interface TableScope {
 	/** Empty if the rows belong to a key scope. */
 	workflowId: string;
@@ -62,16 +62,16 @@ export interface TableScope {
 	executionId: string;
 	/** A token that is unique to this run of the step. */
 	writer: string;
-	/** The beginning of `writer` in the rows of all runs of the step, if it sleeps. These runs follow each other. */
+	/** If the step sleeps: the beginning that `writer` has in the rows of all its runs. These runs follow each other. */
 	token?: string;
 }
 
-/** A request was sent, or is about to be. */
+/** Status of a row whose creating request was sent, or is about to be. */
 export const SENT = 'sent';
-/** A request was sent, and its response was lost. */
+/** Status of a row whose creating request may have been charged: the response was lost, or the writer died. */
 export const UNCERTAIN = 'uncertain';
 
-/** True if a generation was created. It may have failed since. */
+/** True if the row has a generation. It may have failed since. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
@@ -82,7 +82,7 @@ export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFiel
 	return type === undefined || row.type === type;
 }
 
-/** Returns a new row, without its request. */
+/** Returns a new row of a key. The columns about its request are still empty. */
 export function newRow(
 	{ workflowId, nodeId, executionId }: Omit<TableScope, 'writer' | 'token'>,
 	key: string,
@@ -92,7 +92,7 @@ export function newRow(
 	return { ...empty, ...step, key };
 }
 
-/** Returns the row of a key that counts: the oldest one with an id, else the oldest; `null` if all have failed. */
+/** Returns the row of a key that counts: the oldest one with a generation id, else the oldest; `null` if all have failed. */
 export function rowInForce(rows: Row[]): Row | null {
 	const rank = (row: Row) => Number(hasId(row));
 	const live = rows.filter(isLive).sort((a, b) => rank(b) - rank(a) || a.id - b.id);
@@ -119,13 +119,13 @@ export function claimOf({ writer }: RowFields): Where {
 	return all(['writer', writer], ['generation_id', '']);
 }
 
-/** Matches the rows of the claims that rows of generations replace. */
+/** Matches the rows of the claims that `made`, rows of generations, replace. */
 export function claimsOf(made: RowFields[]): Where {
 	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
 	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };
 }
 
-/** What is carried out after the execution has ended. Ids are then written into the rows of their claims. */
+/** Returns the changes that are carried out even after a stop. They write ids into rows of claims that still exist. */
 export function finalChanges({ changes, made }: Pick<TableCall, 'changes' | 'made'>): Change[] {
 	const ids = made.map(({ generation_id, status, ...row }) => {
 		return { where: claimsOf([row as RowFields]), set: { generation_id, status } };
@@ -150,7 +150,7 @@ export function storedKey(key: string): string {
 	return storable(key, LONGEST_KEY, ` ${digest(key)}`);
 }
 
-/** PostgreSQL rejects NUL. No database takes half a character, which truncation may leave of an emoji. */
+/** Truncates a text, and replaces what databases reject: NUL (PostgreSQL), and half of an emoji that was cut in two. */
 function storable(text: string, most: number, ending = ''): string {
 	const cut = text.slice(0, most).replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 	return text.length > most ? `${cut}…${ending}` : cut;
