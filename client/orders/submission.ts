@@ -120,7 +120,7 @@ export class Submission {
 			if (cause.charge === 'unknown') this.lost.set(order.lock, this.lostOf(order) + 1);
 			const isServed = cause.retry === 'slot' || isAboutModel(cause);
 			if (isServed) rest?.served();
-			else rest?.failed();
+			else if (cause.retry === 'backoff') rest?.failed();
 			const since = (sending.troubledSince ??= clock.now());
 			const leftMs = this.giveUpAt(sending) - clock.now();
 			// In an outage the service answers no item of the step, so only the timeout ends the retries.

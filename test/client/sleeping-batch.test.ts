@@ -2,7 +2,7 @@ import type { Row } from '../../client/jobs/row';
 import type { ServiceResponse } from '../../client/ports';
 import { newRow } from '../../client/orders/table';
 import { networkError, refusal } from '../support/answers';
-import type { Script } from '../support/fake-service';
+import { refused, type Script } from '../support/fake-service';
 import { keyed } from '../support/keyed-step';
 import { MemoryTable } from '../support/memory-table';
 import { sleepThrough } from '../support/sleeping-batch';
@@ -190,6 +190,20 @@ describe('an outage while a wave is awake', () => {
 		expect(errors).toHaveLength(3);
 		expect(step.elapsed).toBeLessThan(900_000);
 	});
+});
+
+it('a refused item begins no outage: minutes later, another one is sent again after a 503', async () => {
+	const step = new Step({ stopOnError: false });
+	step.fake.order('p0', refused(400, 'invalid_prompt'));
+	step.fake.order('p1', refused(503, 'service_unavailable'));
+	const table = new MemoryTable(step.time);
+	const scope = { workflowId: 'w', nodeId: 'n', executionId: 'another' };
+	const dead = { id: 1, status: 'sent', writer: 'x', changedAt: step.time.now() };
+	table.rows.push({ ...newRow(scope, 'k'), ...dead });
+	const waits = { onUncertainCharge: 'resubmit', timeoutMs: 100_000 } as const;
+	const jobs = [keyed('p0', 0, 'a'), keyed('p1', 1, 'k', waits)];
+	const { settled } = await step.time.run(sleepThrough(step, table, jobs));
+	expect([settled[0]?.code, settled[1]]).toEqual(['invalid_prompt', null]);
 });
 
 /** Runs a batch whose last wave was killed after it had claimed the key of its only item. */
