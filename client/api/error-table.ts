@@ -15,7 +15,7 @@ interface ErrorRow {
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
-	/** The status that spec 7 gives to a code of type `server_error`. With another status, it may come from a proxy. */
+	/** For a code of type `server_error`: its HTTP status in spec 7. A response with another status may be a proxy's. */
 	status?: number;
 }
 

@@ -78,7 +78,7 @@ export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Reads the response to a creating or status request (spec 2.1). Returns `null` if it has no id. */
+/** Reads the response to a creating or status request, which may have the URL from the start (spec 2.1). `null`: no id. */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entries = (Array.isArray(wire.data) ? wire.data : []).map(asRecord);

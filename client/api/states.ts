@@ -1,6 +1,6 @@
 /** The states of a generation (spec 3), and those that other services and gateways use instead. */
 
-/** Final states that the spec does not name, without separators. It is not known whether the service refunds them. */
+/** Final states beside those of the spec, spelled as by `plain`. Nobody knows whether such a generation is refunded. */
 const OTHER_ENDS = new Set([
 	'cancelled',
 	'canceled',
@@ -13,7 +13,7 @@ const OTHER_ENDS = new Set([
 ]);
 const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
 
-/** Parts of codes that say that the content was refused, without separators: the same model would refuse it again. */
+/** Parts of codes, spelled as by `plain`, for content that was refused: the same model would refuse it again. */
 const REFUSAL = /sensitive|nsfw|moderation|contentpolicy|contentfilter|safety/;
 /** A code within a text, such as `moderation_blocked`. Within a text, ordinary words such as `safety` are no codes. */
 const CODE_IN_TEXT = /[a-z]+_\w+|\b[A-Z]?[a-z]+[A-Z]\w*/g;

@@ -7,7 +7,7 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;
-/** The first status check comes at `LEAD` times the usual duration, each later one at `LATE` times the age at the last. */
+/** A generation is first checked at `LEAD` times the usual duration, and then whenever its age has grown by `LATE`. */
 const LEAD = 0.97;
 const LATE = 1.1;
 /** If no usual duration is known, the pause after a status check is this part of the age, and at least this long. */

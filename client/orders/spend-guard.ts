@@ -198,7 +198,7 @@ export class SpendGuard {
 		if (inFlight > 0) return;
 		const difference = this.base - balance;
 		if (this.sinceBase === 1) spent.price = Math.max(spent.price, difference);
-		// A refund may hide the price: then there is no difference. If no request was sent, other work changed the balance.
+		// If the balance did not drop, refunds may have hidden the prices: each request then counts at the highest price seen.
 		const hidden = this.sinceBase * spent.price;
 		if (this.sinceBase > 0) spent.credits += difference > 0 ? difference : hidden;
 		this.base = balance;
@@ -239,7 +239,7 @@ const BEYOND_LIMIT = new Set([
 	'balance_below_minimum',
 ]);
 
-/** True for the error of an item beyond a spending limit. It does not end a step: the user asked for that many. */
+/** True for the error of an item that a spending limit kept back. The step does not fail: the user has set the limit. */
 export function isBeyondLimit({ code }: Pick<GenerationError, 'code'>): boolean {
 	return BEYOND_LIMIT.has(code);
 }

@@ -1,5 +1,11 @@
 import { toResult, withLock } from '../async';
-import { decideNextTry, explainTries, type CreateJob, type Job } from '../jobs/job';
+import {
+	decideNextTry,
+	explainTries,
+	type CollectJob,
+	type CreateJob,
+	type Job,
+} from '../jobs/job';
 import type { Memory } from '../jobs/memory';
 import type { StepPorts } from '../jobs/step-ports';
 import {
@@ -40,7 +46,7 @@ export interface SharedByJobs extends StepPorts {
 	watcher: Watcher;
 }
 
-/** One job, from its order or id to the end of its generation. */
+/** One job until its generation ends: `begin` finds or creates it, `wait` watches it, `result` judges its end. */
 export class JobRun {
 	/** What the job asks for; `null` if it creates nothing, or before it is needed. */
 	private order: Order | null = null;
@@ -69,15 +75,28 @@ export class JobRun {
 		return known ?? { id, ...(wasRunning && { status: 'processing' }) };
 	}
 
-	/** Finds or creates the generation to watch. Throws GenerationError if there is none, or CancelledError. */
+	/** Finds or creates the generation to watch, with the model of this try. Throws GenerationError or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
-		if (job.kind === 'create') return await this.obtain(job);
+		if (job.kind === 'collect') return await this.follow(job);
+		const { journal, rest } = this.shared;
+		const order = this.ownOrder(job);
+		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
+		order.fields = requestFields(job);
+		const locked = rest?.begin(() => Infinity);
+		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+		await withLock(journal.shared, order.lock, async () => {
+			locked?.();
+			await this.findOrCreate(order);
+		});
+	}
+
+	/** Begins to watch the generation of a job that creates nothing. */
+	private async follow({ id, readiness, timeoutMs, wait }: CollectJob): Promise<void> {
 		const { memory, startedAt, watcher } = this.shared;
-		const { id, wait, timeoutMs } = job;
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
 		// A 404 is retried only while the job waits, and for a generation that is known to exist: a user may mistype an ID.
-		this.watch = new Watch(watcher, id, null, job.readiness, wait && isKnown);
+		this.watch = new Watch(watcher, id, null, readiness, wait && isKnown);
 		// These generations run while their items wait for their turn, so all timeouts count from the start of the step.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
 		// The generation may have ended while its item waited for its turn. One check finds that before the timeout does.
@@ -195,20 +214,6 @@ export class JobRun {
 		const unresolved = shared.journal.unresolved(this.ownOrder(job));
 		if (unresolved === null || (error?.charge ?? 'none') !== 'none') return outcome;
 		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
-	}
-
-	/** Finds or creates a generation, with the model of the current try. Throws as `begin`. */
-	private async obtain(job: CreateJob): Promise<void> {
-		const { journal, rest } = this.shared;
-		const order = this.ownOrder(job);
-		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
-		order.fields = requestFields(job);
-		const locked = rest?.begin(() => Infinity);
-		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
-		await withLock(journal.shared, order.lock, async () => {
-			locked?.();
-			await this.findOrCreate(order);
-		});
 	}
 
 	/** Counts the tries of earlier runs, by the rows of their generations. Throws the last error if no try is left. */

@@ -117,7 +117,7 @@ export class Pipeline<T> {
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
-		// Jobs with a generation come first: it occupies a slot of the account, and the others may need that slot.
+		// Jobs with a generation come first: only a worker that watches it sees its end, which frees a slot for other jobs.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
 		this.runs = ordered.map((job) => new JobRun(job, this.shared));
@@ -168,6 +168,7 @@ export class Pipeline<T> {
 		return this.guard?.spent ?? { ...before, requests: before.requests + made };
 	}
 
+	/** What the next run of a step that may sleep should know. */
 	private remembered(): Memory | null {
 		const { memory } = this.ports;
 		if (!memory) return null;
@@ -190,6 +191,7 @@ export class Pipeline<T> {
 		};
 	}
 
+	/** The balances for the step's hint. */
 	private async balances(): Promise<PipelineStats['balance']> {
 		const before = this.guard?.balanceBefore ?? null;
 		const { made } = this.shared.submission.stats;
@@ -198,6 +200,7 @@ export class Pipeline<T> {
 		return after === null ? null : { before, after };
 	}
 
+	/** A worker: runs one job after another, until none is left or the step ends. */
 	private async work(): Promise<void> {
 		while (!this.halt.signal.aborted) {
 			const run = this.runs.at(this.begun++);

@@ -28,7 +28,7 @@ export interface Step extends Caller {
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
 	/** Evaluates an expression for an item, to check it. Throws if that fails. `null` after a sleep: all are checked. */
 	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
-	/** In a tool: the latest end of the agent's call, in milliseconds since the Unix epoch. */
+	/** In a tool: the deadline of the agent's call, in milliseconds since the Unix epoch. */
 	callEndsAt?: number;
 	/** The key scope of the step, if it was read before a sleep. */
 	keyScope?: string | null;

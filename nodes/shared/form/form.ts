@@ -48,7 +48,7 @@ export function formOf(fields: Field[]): INodeProperties[] {
 	});
 }
 
-/** Returns what this package reads of a form: its fields that have a value, and each option of its collections. */
+/** Returns an entry for each field that this package reads, and for each option of a collection instead of that. */
 export function entriesOf(fields: Field[]): Entry[] {
 	// n8n itself reads the description that an agent gets of a tool.
 	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');

@@ -92,8 +92,8 @@ export interface Inputs {
 }
 
 /**
- * Validates the reference inputs of an item before any request. Only `signedFile` may read a file from n8n's storage here,
- * to store a copy of it. Throws InvalidInputError.
+ * Validates the reference inputs of an item before any request. Files are read later, by `load`; only a large file that the
+ * service fetches may first have to be stored, so that it has a signed URL (`signedFile`). Throws InvalidInputError.
  */
 export async function referenceInputs(
 	step: Step,

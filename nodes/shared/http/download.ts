@@ -165,7 +165,7 @@ async function fetchOnce(
 		const head = await peek(body);
 		const all = head.length < SNIFF_BYTES ? head : body;
 		const binary = await store(step, all, head, fileName, status, headers['content-type']);
-		// Content-Length is not compared: n8n reads a body to its end or rejects, and an encoded body has another length.
+		// Content-Length need not be compared: n8n rejects a shorter body. Nor could it: it is the length of a compressed body.
 		const size = Math.max(whole ?? 0, sizes.get(fileOf(url)) ?? 0);
 		if (arrived.bytes >= size) return binary;
 		const title = `The download ended after ${amount(arrived.bytes)} of ${amount(size)} bytes`;

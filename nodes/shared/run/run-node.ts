@@ -176,7 +176,7 @@ function endedBy(step: Step, journal: Journal, failed: Job, all: JobOutcome[]): 
 
 /**
  * The errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt paid for,
- * with its generation, or may have paid for. If there is none, a single error.
+ * or may have paid for, with the generation if it is known. Without such outputs, a single error.
  */
 export function unsentErrors(
 	journal: Journal,

@@ -3,7 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { toResult } from '../../../client/async';
 import { planItems } from '../form/plan-items';
 import { termsOf } from '../helper-workflow';
-import { n8nStarted } from './crash-recovery';
+import { n8nStarted } from './n8n-start';
 import { awaitedStep, unlessStopped } from './executions';
 import { failureItem } from './failure';
 import { fetchResults } from './fetch-results';
@@ -11,11 +11,11 @@ import { messageItem, type NodeProfile, type SleepState } from './state';
 import type { Step } from '../step';
 
 /**
- * Fetches the results of a step that sleeps. A thrown error makes n8n keep the execution. If the user's workflow keeps
- * no failed executions, the error is therefore returned, in an item like the one that n8n makes of the error of a failed
- * helper workflow.
+ * Fetches the results of a step that sleeps. If this throws, n8n keeps the execution of this helper workflow. If the user's
+ * workflow is set to keep no failed executions, the error is therefore returned as an item `{ error }`. n8n itself returns
+ * such an item for a helper workflow that failed, so the reader treats both alike (`deathIn`).
  *
- * @returns the output items of the step, or a message
+ * @returns the output items of the step or, if there are none, a `Message`
  */
 export async function deliver(
 	helper: Step,

@@ -72,8 +72,8 @@ export async function lastKnown(
 		if (job?.kind !== 'collect') return job && (record?.paidFor(job) ?? null);
 		return { id: job.id, status: job.id in memory.waits ? 'processing' : null };
 	});
-	// Running generations whose items are not known, because the data table or their rows are missing.
 	const named = new Set(generations.map((generation) => generation?.id));
+	// Running generations whose items are not known, because the data table or their rows are missing.
 	const others = Object.keys(memory.waits).filter((id) => !named.has(id));
 	const details = sentences(error.details, `Generations that were running: ${others.join(', ')}`);
 	const known = others.length === 0 ? error : error.with({ details });

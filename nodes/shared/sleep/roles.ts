@@ -1,7 +1,7 @@
 import type { INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { secretOf } from '../helper-workflow';
-import { n8nStarted } from './crash-recovery';
+import { n8nStarted } from './n8n-start';
 import { deliver } from './deliver';
 import { notAsleep, otherVersion } from './failure';
 import {
@@ -23,10 +23,10 @@ export function isHelper({ node }: Pick<Step, 'node'>): boolean {
 }
 
 /**
- * Runs a node in a helper workflow of a step that sleeps.
+ * Runs a node of a helper workflow: what it does depends on its role, in the parameter `ROLE_PARAMETER`.
  *
  * @returns the items of the node's output
- * @throws NodeApiError as the step does
+ * @throws NodeApiError with the error with which the step has to fail
  */
 export async function runAsHelper(
 	helper: Step,
@@ -54,7 +54,7 @@ async function foreign(
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
 	const { state } = helper.n8n.getContext('flow') as HelperContext;
-	// Only the error of the guard's last node (`return`) reaches the user. In another release, its role may differ.
+	// Only the last node of the guard (`return`) ends the step. `null`: another release, which may name that role otherwise.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(state)
 		? await otherVersion(helper, state.execution, profile)

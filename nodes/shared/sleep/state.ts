@@ -103,7 +103,7 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/** The shortest time to the next wave. By then, n8n must have stored that the executions that wait for it sleep. */
+/** The shortest time until the next wave, in which n8n must store that the executions that wait for this wave sleep. */
 const SHORTLY_MS = 5_000;
 
 /** When a wave should begin that already has work to do, in milliseconds since the Unix epoch. */
@@ -138,7 +138,7 @@ export interface Message {
 	empty?: true;
 }
 
-/** An item is a message if this is its only key. Output items of the step may have any other keys, which users choose. */
+/** An item with only this key is a message. Users choose the keys of output items, which go through the same nodes. */
 const MESSAGE = 'sleepingBatchMessage';
 
 /** The item with a message. */

@@ -8,7 +8,7 @@ import { nodeError, stepError } from '../output/node-error';
 import { outputItems } from '../output/results';
 import { runHelper } from '../helper-workflow';
 import { wallClock } from '../http/clock';
-import { n8nStarted } from './crash-recovery';
+import { n8nStarted } from './n8n-start';
 import { endedEarly, throwFailure } from './failure';
 import {
 	asleep,
@@ -89,8 +89,8 @@ export async function supervise(
 			return isWave ? await nextWave(helper, state, profile) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
-			// The results workflow sleeps before it works, so this execution sleeps, too. Otherwise n8n would copy the files of
-			// the results to this execution, and would not store in this execution what the last wave reported.
+			// The results workflow first only sleeps, so that this execution sleeps while it waits for the results: n8n then
+			// stores the report of the last wave with this execution, and does not copy the files of the results into it.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
@@ -128,8 +128,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * If waves died later than this after the first was due, some have worked, so the count of failures in a row restarts. The
- * death of a first wave is noticed earlier: it begins within a minute, and n8n gives up a killed worker after two minutes.
+ * If an execution of waves dies later than this after its first wave was due, some of its waves have ended well, and the
+ * count of deaths in a row restarts. n8n starts a due wave within a minute, and gives up a killed worker after two.
  */
 const LIVELY_MS = 600_000;
 

@@ -4,11 +4,11 @@ import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
 import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
 
 /**
- * The helper workflows of a step that sleeps. The step starts the guard. The guard starts the waves: one execution that
- * sleeps, does the work that is due (one wave), and sleeps again. After the last wave, that execution starts the workflow
- * that fetches the results. Each of them sleeps until the execution that it started has ended.
+ * The helper workflows of a step that sleeps. The step runs the first wave itself, and then starts the guard, which starts
+ * the other waves: one execution that sleeps, does the work that is due (one wave), and sleeps again. After the last wave,
+ * that execution starts the workflow that fetches the results. Each sleeps until the execution that it started has ended.
  *
- * If n8n dies during a wave, n8n later wakes the guard with an error, and the guard starts a new execution of waves. If n8n
+ * If n8n dies during such a wave, it later wakes the guard with an error, and the guard starts a new execution. If n8n
  * dies while results are fetched, the execution of the waves starts that workflow again. If that execution was awake and
  * died, too, the guard starts a new one. The guard is awake only for a moment, when waves have ended or died. If n8n dies
  * then, it wakes the step with an error, which ends it. The next run of the same items reuses what the data table has.
