@@ -101,9 +101,7 @@ export class Pipeline<T> {
 		if (most !== null || limitsCredits(settings) || ports.balance) {
 			this.guard = new SpendGuard(settings, ports);
 		}
-		const { clock, journal, memory, random, slots } = ports;
-		const now = clock.now();
-		const { startedAt = now } = ports;
+		const { clock, journal, memory, random, slots, startedAt = clock.now() } = ports;
 		if (memory && ports.rests) this.rest = new Rest(clock, random, memory);
 		// After a sleep, the account may be full.
 		if (memory && memory.restedAt > 0) slots.isLimited = true;
@@ -112,7 +110,7 @@ export class Pipeline<T> {
 		const shared = { ...ports, startedAt, halt, rest: this.rest };
 		this.shared = {
 			...shared,
-			lateSeenAt: now,
+			lateSeenAt: clock.now(),
 			waits: { ...memory?.waits },
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
@@ -246,8 +244,7 @@ export class Pipeline<T> {
 		try {
 			if (signal.aborted) throw new CancelledError();
 			const refresh = async () => await watcher.refetch(generation.item.id);
-			const finished = await this.ports.finish(job, generation, signal, refresh);
-			const { output } = finished;
+			const { output, ...finished } = await this.ports.finish(job, generation, signal, refresh);
 			const { item, leftOut } = finished.generation;
 			this.settle(job, { kind: 'done', generation: item, output, ...(leftOut > 0 && { leftOut }) });
 		} catch (error) {

@@ -73,14 +73,10 @@ function isReady(outcome: Outcome<unknown>): boolean {
  * sentences about items that were not charged.
  */
 function missingFrom(step: Step, outcomes: ItemEnd[], free: string): string[] {
-	const groups = new Map<string, ItemEnd[]>();
-	for (const outcome of outcomes.filter((each) => !isThere(each))) {
-		const reason = reasonOf(outcome);
-		const group = groups.get(reason);
-		if (group) group.push(outcome);
-		else groups.set(reason, [outcome]);
-	}
-	return [...groups.values()].map((group) => sentenceOf(step, group, free));
+	const missing = outcomes.filter((each) => !isThere(each));
+	const reasons = [...new Set(missing.map(reasonOf))];
+	const groupOf = (reason: string) => missing.filter((each) => reasonOf(each) === reason);
+	return reasons.map((reason) => sentenceOf(step, groupOf(reason), free));
 }
 
 function reasonOf(outcome: Outcome<unknown>): string {

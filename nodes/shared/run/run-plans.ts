@@ -110,7 +110,6 @@ export async function runPlans(
 	const { spent: before = spentBy(journal) } = memory ?? {};
 	const requests = Math.max(before.requests, record?.sentByStep ?? 0);
 	const credits = before.credits + (requests - before.requests) * before.price;
-	const cancel = step.signal;
 	const planOf = new Map(plans.map((planned) => [planned.job, planned]));
 	const tellsBalance = runsByHand(step) || limitsCredits(options);
 	const limited = limit(MAX_DOWNLOADS);
@@ -126,7 +125,7 @@ export async function runPlans(
 				probe: probeWith(step, sizes),
 				balance: tellsBalance ? async () => await glanceAtBalance(step) : undefined,
 				slots,
-				cancel,
+				cancel: step.signal,
 				debug: debugLog(step),
 				...shared,
 				journal: record ?? journal,
