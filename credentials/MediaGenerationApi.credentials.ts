@@ -47,7 +47,7 @@ export class MediaGenerationApi implements ICredentialType {
 	authenticate = authenticate;
 }
 
-/** n8n's two request helpers name this differently. On a redirect, both would send the API key, at least to a subdomain. */
+/** Turns off redirects in both of n8n's request helpers, which would send the API key on, at least to a subdomain. */
 const NO_REDIRECTS = {
 	disableFollowRedirect: true,
 	followRedirect: false,
@@ -55,8 +55,8 @@ const NO_REDIRECTS = {
 };
 
 /**
- * Adds the API key to a request to the service. n8n's own nodes can use the credential too: the key is sent to no other
- * origin, and redirects are not followed.
+ * Adds the API key to a request to the service. Other nodes, such as n8n's HTTP Request, can use the credential, too. So
+ * that the key goes to no other origin, requests to others are rejected, and redirects are not followed.
  *
  * @throws Error for a request to another origin, an invalid URL, or an invalid Base URL
  */
@@ -73,7 +73,7 @@ async function authenticate(
 	}
 	return {
 		...options,
-		// A node may have set another `baseURL`. If `url` is only a path, the key would be sent there.
+		// A node may have set another `baseURL`, to which the key would be sent if `url` is only a path.
 		...(options.baseURL !== undefined && { baseURL: own }),
 		headers: { ...options.headers, Authorization: `Bearer ${apiKeyOf(apiKey)}` },
 		...NO_REDIRECTS,

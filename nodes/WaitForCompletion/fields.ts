@@ -36,7 +36,7 @@ const generationIdField: Field = {
 	check: generationId,
 };
 
-/** In a tool, the agent fills in the ID. n8n's editor writes the same default when a user lets the model define a field. */
+/** The field for a tool: the agent fills it in. n8n's editor writes such a value when a user lets the AI define a field. */
 const idOfToolField: Field = {
 	...generationIdField,
 	default:
@@ -79,7 +79,7 @@ export const waitFields: Field[] = [
 	downloadField(),
 	{
 		...collectionField('options', 'Option', [...fileOptions, ...includeOptions]),
-		// In a tool, every option in it is hidden, so the collection would be empty.
+		// Each of these options is hidden in a tool, so the collection would be empty there.
 		displayOptions: { hide: notAsTool },
 	},
 	collectionField('runOptions', 'Run Option', waitingRunOptions(WAIT_TIMEOUT)),

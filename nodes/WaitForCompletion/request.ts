@@ -34,7 +34,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		// The error of the earlier node says whether the item was charged. The new error quotes it, and claims nothing.
+		// Only the earlier node's error says whether the item was charged. The new error quotes it, and states no charge.
 		const details = `An earlier node failed for it: ${String(earlier)}`;
 		const ofItem = hasFailed && { details, charge: 'unknown' as const };
 		const more = id === null ? ofItem : { generation: { id } };

@@ -2,7 +2,7 @@ import type { NodeProfile } from '../shared/sleep/state';
 import { waitFields } from './fields';
 import { planWait } from './request';
 
-/** Lets Wait for Completion sleep as the creating nodes do, except that it creates nothing. */
+/** How Wait for Completion sleeps: as the creating nodes do, but without creating anything. */
 export const waitingProfile: NodeProfile = {
 	noun: 'suspended wait',
 	createsNothing: true,

@@ -88,7 +88,7 @@ export function runsByHand({ n8n }: Pick<Caller, 'n8n'>): boolean {
 	return n8n.getMode?.() === 'manual';
 }
 
-/** True if the step runs in a case of an evaluation, or in a sub-workflow of one. */
+/** True if the step runs in a test case of an n8n evaluation, or in a sub-workflow that the case calls. */
 export function isEvaluated({ n8n }: Pick<Step, 'n8n'>): boolean {
 	if (n8n.getMode?.() === 'evaluation') return true;
 	// In a sub-workflow of the case, n8n reports another mode, but still sets `$evaluation`.

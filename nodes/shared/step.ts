@@ -26,11 +26,11 @@ export interface Step extends Caller {
 	items: INodeExecutionData[];
 	/** The value of a parameter of an item, evaluated, by its path. Throws n8n's error if its expression fails. */
 	parameter: (path: string, itemIndex: number, fallback?: unknown) => unknown;
-	/** Evaluates an expression for an item, to check it. Throws if that fails. `null` after a sleep: all are checked. */
+	/** Evaluates an expression for an item, to check it. Throws if that fails. `null` after a sleep: all checks are done. */
 	evaluate: ((expression: string, itemIndex: number) => unknown) | null;
 	/** In a tool: the deadline of the agent's call, in milliseconds since the Unix epoch. */
 	callEndsAt?: number;
-	/** The key scope of the step, if it was read before a sleep. */
+	/** After a sleep: the key scope (`keyScopeOfStep`), as read before the sleep. `undefined`: read it from the parameters. */
 	keyScope?: string | null;
 	/** The file of an item in a binary field, or at a path in its JSON. Throws if there is none. */
 	file: (itemIndex: number, place: string) => IBinaryData;

@@ -10,8 +10,8 @@ const FIELD = 'Additional Body Fields';
 const RESERVED = ['model', 'prompt', 'inputs', 'n'];
 
 /**
- * Returns the additional fields of a request. `value`: a JSON object, as text or parsed. Throws InvalidInputError if it
- * is no JSON object, contains `undefined`, or sets a field that only the form may set.
+ * Returns the additional fields of a request. `value`: a JSON object, as text or parsed. Throws InvalidInputError if the
+ * value is no JSON object, contains `undefined`, or sets a field that only the form may set.
  */
 export function additionalFields(field: string, value: unknown): Values {
 	const added =
@@ -32,7 +32,7 @@ export function additionalFields(field: string, value: unknown): Values {
 	);
 }
 
-/** Returns an expression's value as JSON. Throws if a part is undefined: `JSON.stringify` would silently drop that part. */
+/** Returns an expression's value as plain JSON data. Throws for an undefined part, which `JSON.stringify` would drop. */
 function plainJson(field: string, value: unknown): unknown {
 	const text = JSON.stringify(value, (name, part: unknown) =>
 		isObject(part) || Array.isArray(part)
@@ -43,8 +43,8 @@ function plainJson(field: string, value: unknown): unknown {
 }
 
 /**
- * Returns the request body `own` with the fields of `added`. Nested objects are merged. Throws InvalidInputError if both
- * have the same field.
+ * Returns the request body `own` with the fields of `added`. If both have an object of the same name, the two objects are
+ * merged. Throws InvalidInputError if both have any other field of the same name.
  */
 export function withAdditionalFields(own: Values, added: Values, path = ''): Values {
 	const both = Object.entries(added).map(([name, value]) => {

@@ -17,7 +17,7 @@ export class InvalidInputError extends GenerationError {
 	}
 }
 
-/** Maximum size of an inline reference input, decoded: about 4.5 MB (spec 8). */
+/** Maximum decoded size, in bytes, of a file that is sent within the request as base64 (spec 8: about 4.5 MB). */
 export const MAX_INLINE_BYTES = 4.5 * 1024 * 1024;
 
 /** The error for an expression that is undefined: its path is mistyped, or the item lacks the field. */
@@ -59,7 +59,7 @@ const NOT_TEXT =
 
 /**
  * Returns the result of an expression as text, number, boolean, `null` or a list of these. A date becomes text.
- * Throws InvalidInputError for another object and for an undefined value.
+ * Throws InvalidInputError for any other object, and for an undefined value.
  */
 export function toPlainValue(field: string, value: unknown): unknown {
 	if (value === undefined || Number.isNaN(value)) throw undefinedExpression(field);
@@ -80,7 +80,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Requires non-empty text. A number becomes text. */
+/** Returns a text or number as text, without blanks around it. Throws InvalidInputError if the text is empty. */
 export function requiredText(field: string, value: unknown): string {
 	const text = String(toPlainValue(field, value ?? null) ?? '').trim();
 	if (text !== '') return text;
@@ -90,7 +90,7 @@ export function requiredText(field: string, value: unknown): string {
 	);
 }
 
-/** A size in pixels, as `<width>x<height>` (spec 4.1). People and models also write `1024 × 1024`. */
+/** A size in pixels, as `<width>x<height>` (spec 4.1). `1024 × 1024`, as people and agents may write it, is accepted too. */
 export function size(field: string, value: unknown): string {
 	const written = String(value).replace(/\s*[x×]\s*/iu, 'x');
 	return matching(field, written, /^[1-9]\d*x[1-9]\d*$/, 'a width and a height such as 1024x1024');
@@ -101,12 +101,12 @@ export function aspectRatio(field: string, value: unknown): string {
 	return matching(field, value, /^[1-9]\d*:[1-9]\d*$/, 'a ratio of whole numbers such as 16:9');
 }
 
-/** Non-empty text in Unicode's form NFC. Texts that are compared need it: a letter with an accent has several encodings. */
+/** Non-empty text in Unicode's form NFC, so that equal texts match: a letter with an accent has several encodings. */
 export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
 }
 
-/** Rejects a key with `undefined` in it, as JavaScript writes a missing value. Beside a blank, it may be a user's word. */
+/** Rejects a key with `undefined`, JavaScript's text for a missing value. Beside a blank, it may be a word of the user. */
 export function idempotencyKey(field: string, value: unknown): string {
 	const key = normalizedText(field, value);
 	if (!/(?<!\s)(undefined|invalid date)(?!\s)/i.test(key)) return key;
@@ -115,7 +115,7 @@ export function idempotencyKey(field: string, value: unknown): string {
 	throw invalid(field, 'made of values that each item has', key, advice);
 }
 
-/** Returns the texts of an array, or of one text with commas between them, without duplicates and empty texts. */
+/** Returns the texts of an array or of a comma-separated text, without duplicates and empty texts. */
 export function textList(field: string, value: unknown): string[] {
 	const parts: unknown[] = Array.isArray(value) ? value : requiredText(field, value).split(',');
 	const filled = parts.filter((part) => String(part ?? '').trim() !== '');
@@ -128,7 +128,7 @@ function matching(field: string, value: unknown, pattern: RegExp, expected: stri
 	throw invalid(field, expected, text);
 }
 
-/** Builds a check for a number, which may be written as text. `expected` completes "must be". */
+/** Builds a check for a number, which may be written as text. `expected` completes "must be" in the error. */
 function numeric(expected: string, isValid: (read: number) => boolean) {
 	return (field: string, value: unknown): number => {
 		const isText = typeof value === 'string' && value.trim() !== '';
@@ -148,7 +148,7 @@ export function integerWithin(least: number, most: number) {
 	return numeric(`a whole number from ${least} to ${most}`, isWithin);
 }
 
-/** Length of a video in seconds. 0 becomes `null`: not sent, so the model decides. The maximum varies by model (spec 8). */
+/** A video's length in seconds; 0 becomes `null`: the model decides. The maximum, which varies by model, is not checked. */
 export function duration(field: string, value: unknown): number | null {
 	const seconds = number(field, value);
 	return seconds === 0 ? null : positive(field, seconds);
@@ -161,7 +161,7 @@ export function oneOf<T>(field: string, value: unknown, allowed: readonly T[]): 
 	throw invalid(field, `one of ${allowed.join(', ')}`, value);
 }
 
-/** The id of a generation, at most 500 characters. It becomes part of a URL path, in which `.` or `..` would be resolved. */
+/** The id of a generation, at most 500 characters. `.` and `..` are rejected, because a URL resolves them in its path. */
 export function generationId(field: string, value: unknown): string {
 	const id = requiredText(field, value);
 	// Rejects the URL of an output, and half of a Unicode character (a lone surrogate), which cannot be encoded in a URL.

@@ -18,19 +18,19 @@ import type { Step } from '../step';
 interface Draft {
 	type: GenerationType;
 	entries: Entry[];
-	/** Paths of fields that have no `wire` but change what is sent, such as the name of the binary field with an image. */
+	/** Paths of fields without a `wire` (a name in the body) that change what is sent, such as the name of a binary field. */
 	alsoSent: string[];
-	/** What these fields add to the request body, and to the digest (by paths of the form). Reference inputs: see `inputs`. */
+	/** What the fields `alsoSent`, except reference inputs (`inputs`), add to the body and, by their paths, to the digest. */
 	more?: { body: object; asked: Values };
-	/** Seconds. */
+	/** In seconds. */
 	defaultTimeout: number;
 	inputs?: Inputs;
 }
 
-/** Returns a value as JSON. n8n's items may have circular references, for example in the error of an HTTP request. */
+/** Returns a value as JSON. Replaces circular references, which an n8n item may have in the error of an HTTP request. */
 const toText = (value: object) => jsonStringify(value, { replaceCircularRefs: true });
 
-/** Length of the digest in a stored idempotency key. If it changed, no key would match: items would be charged again. */
+/** Length of the digest in an idempotency key. Never change it: no stored key would match, and items are charged again. */
 const DIGEST_IN_KEY = 16;
 
 /** Builds the plans of an item, one for each output, from the values of its form. Throws InvalidInputError. */
@@ -54,7 +54,7 @@ export function creationPlans(
 	if (key !== null) requireKeyScope(step, keyScope);
 	const idempotencyKey =
 		key !== null && newOnChange ? `${key} ${asked.slice(0, DIGEST_IN_KEY)}` : key;
-	// A retry finds its item by the unevaluated parameters (`recipe`), because an expression may return another value then.
+	// A retry finds an item's generation by its unevaluated parameters (`recipe`): expressions may then return other values.
 	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
 	const wait = settings.waitForCompletion ?? true;
 	const { waiting, download } = deliveryOf(step, settings, defaultTimeout);
@@ -62,7 +62,7 @@ export function creationPlans(
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
-		// n8n may evaluate all parallel calls of an agent with the first call's arguments. `json` has the call's own arguments.
+		// n8n may evaluate an agent's parallel calls with the first call's arguments. `json`, each call's own, tells them apart.
 		digest: runsAsTool(step) ? digest(toText([asked, json])) : asked,
 		recipe: () => ({
 			request: toText([
@@ -99,13 +99,13 @@ export function creationPlans(
 	});
 }
 
-/** The values that are sent, by their names in the body. Empty ones are left out. */
+/** Builds the request body: the values of the fields `sent`, under their `wire` names. Empty values are left out. */
 function bodyOf(sent: Entry[], values: Values, outputIndex: number): Values {
 	const body: Values = {};
 	for (const { name, wire = '' } of sent) {
 		let value = values[name];
 		if (isEmpty(value)) continue;
-		// The same seed would create the same image again, so it counts up with each output (spec 4.1, 4.2).
+		// With one seed, all outputs of an item could be the same image, so each output gets the next seed (spec 4.1, 4.2).
 		if (name === 'seed') value = integer('Seed', Number(value) + outputIndex);
 		const [outer, inner] = wire.split('.');
 		body[outer] = inner ? { ...(body[outer] as object | undefined), [inner]: value } : value;
@@ -118,8 +118,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Returns a digest of the form's values, and not of the request body: if a new release builds the body differently, the
- * digest must stay the same, or the item would be created and charged again. Empty values are left out.
+ * Returns a digest of the form's values, and not of the request body, which a new release may build differently. With a
+ * new digest, an item's generation would not be found, and it would be charged again. Empty values are left out.
  */
 function digestOfValues(type: string, values: Values): string {
 	const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));

@@ -9,14 +9,14 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Shows the model below the node's name. `model` is already plain text here. n8n cannot evaluate an expression in it. */
+/** Shows the model below the node's name. n8n gives a subtitle the text of `model`, and evaluates no expression in it. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * The field with the description that an agent reads. Without it, n8n would add such a field with the node's own
- * description as the default: n8n shows the one in `usableAsTool` only in the editor. `description` must state what a call
- * costs and returns; a tool never returns a file.
+ * The field with the description that an agent reads. Without this field, n8n would add one, whose default is not the
+ * description in `usableAsTool` (n8n shows that only in the editor) but the description of the node. `description` must
+ * state what a call costs and returns; a tool never returns a file.
  */
 export function toolDescriptionField(description: string): INodeProperties {
 	return {

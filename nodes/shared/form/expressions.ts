@@ -7,8 +7,8 @@ const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 
 /**
  * Throws InvalidInputError if an expression within a text is undefined: n8n would replace it by nothing, and the request
- * would be charged without that part. Not checked: a lone expression (`plainValue` in form.ts does that), a text with
- * escaped braces, and a step after a sleep (it was checked before).
+ * would be charged without that part. Three things are not checked: a lone expression (`plainValue` in form.ts checks it),
+ * a text with escaped braces, and any text after a sleep, because all texts were checked before the sleep.
  *
  * @param written the parameter before evaluation
  */
@@ -20,14 +20,14 @@ export function requireParts(
 ): void {
 	if (evaluate === null || typeof written !== 'string' || !written.startsWith('=')) return;
 	const found = written.match(BRACED) ?? [];
-	// A lone expression keeps the type of its value. With anything beside it, even a blank, n8n returns text.
+	// n8n keeps the type of a lone expression's value, so `plainValue` sees `undefined`. Even a blank beside it makes it text.
 	if (found[0] === written.slice(1) || /\\(\{\{|\}\})/.test(written)) return;
 	for (const expression of found) {
 		let value: unknown = null;
 		try {
 			value = evaluate(expression, itemIndex);
 		} catch {
-			// `valueAt` evaluates the whole text after this check, and reports n8n's error if that fails.
+			// `valueAt`, which called this function, evaluates the whole text next, and reports n8n's error.
 		}
 		if (value !== undefined && !Number.isNaN(value)) continue;
 		throw new InvalidInputError(

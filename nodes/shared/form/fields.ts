@@ -69,7 +69,7 @@ export function numberOfOutputsField(noun: string): Field {
 	};
 }
 
-/** For `displayOptions.hide`: fields without effect in a tool of an agent, which returns JSON only and cannot sleep. */
+/** For `displayOptions.hide` of fields that do nothing in an agent's tool: a tool returns only JSON, and cannot sleep. */
 export const notAsTool = { '@tool': [true] };
 
 /** The field `downloadOutput`. `show`: the values of other fields with which n8n shows it. */
@@ -149,7 +149,7 @@ export const fileOptions: Field[] = [
 
 export const GENERATION_FIELD = 'generation';
 
-/** Output fields that say why a generation failed. They are at the top level of an item, also with `includeOptions`. */
+/** Output fields that say why an item failed. They are at the top level, even if the generation is in a field of its own. */
 export const OF_FAILURES = ['error', 'error_code'];
 
 /** The options for returning the input item with the generation in one of its fields, instead of the generation alone. */
@@ -176,8 +176,8 @@ export const includeOptions: Field[] = [
 ];
 
 /**
- * The options of every creating node: what is created, and how it is returned. `within`: prefix of the body fields for
- * Negative Prompt and Seed, such as `parameters.` if the request has them in that object.
+ * The options of every creating node: what is created, and how it is returned. `within`: where the request body has the
+ * negative prompt and the seed, such as `parameters.`; by default, at the top level.
  */
 export function creatingOptions(within = ''): Field[] {
 	return [

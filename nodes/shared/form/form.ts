@@ -17,9 +17,9 @@ import type { Step } from '../step';
 
 /** A field of a form: what n8n shows, and how its value is checked and sent. */
 export interface Field extends INodeProperties {
-	/** Returns the checked value. By default, its type, its choices and its minimum are checked. */
+	/** Returns the checked value, or throws InvalidInputError. Default: a check of the field's type, choices and minimum. */
 	check?: (label: string, value: unknown) => unknown;
-	/** Its name in the body of the request, such as `seed` or `parameters.seed`. Only fields with such a name are sent. */
+	/** The field's name in the request body, such as `seed` or `parameters.seed`. A field without it is not sent itself. */
 	wire?: string;
 	/** True if the field limits what is spent. An empty value is then an error: the step would spend without this limit. */
 	limits?: true;
@@ -27,7 +27,7 @@ export interface Field extends INodeProperties {
 
 /** A field of a form, or an option of a collection, with the path at which its value is read. */
 export interface Entry extends Field {
-	/** Such as `prompt` or `options.seed`. Never rename it: digests contain it, and items would be charged again. */
+	/** Such as `prompt` or `options.seed`. Never change it: stored digests contain it, so items would be charged again. */
 	path: string;
 	label: string;
 }
@@ -48,9 +48,9 @@ export function formOf(fields: Field[]): INodeProperties[] {
 	});
 }
 
-/** Returns an entry for each field that this package reads, and for each option of a collection instead of that. */
+/** Returns an entry for each field that this package reads. A collection is replaced by one entry for each option in it. */
 export function entriesOf(fields: Field[]): Entry[] {
-	// n8n itself reads the description that an agent gets of a tool.
+	// A notice has no value, and only n8n itself reads `toolDescription`, which it shows to the agent.
 	const read = fields.filter(({ type, name }) => type !== 'notice' && name !== 'toolDescription');
 	return read.flatMap((field) =>
 		field.type === 'collection'
@@ -90,7 +90,7 @@ export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	return required ? requiredText(label, null) : null;
 }
 
-/** Returns the first valid value among these items, or `null`. Never throws: an invalid value fails its item elsewhere. */
+/** Returns the field's value for the first item in which it is valid, or `null`. Never throws: `readForm` does. */
 export function validValue(step: Step, field: Entry, items: Iterable<number> = step.items.keys()) {
 	for (const itemIndex of items) {
 		try {
@@ -136,7 +136,7 @@ function listAt(step: Step, itemIndex: number, { name, options }: Entry): Values
 
 function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknown {
 	try {
-		// n8n returns the fallback `null` only for a missing parameter. `undefined` is thus the result of an expression.
+		// For a missing parameter, n8n returns the fallback `null`. If it returns `undefined`, an expression is undefined.
 		return step.parameter(path, itemIndex, null);
 	} catch (error) {
 		const advice = `Check the expression in ${label}.`;
@@ -144,7 +144,7 @@ function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknow
 	}
 }
 
-/** Returns an evaluated value as text, number, boolean or a list; `null` if it is empty. A JSON field may be an object. */
+/** Returns an evaluated value as text, number, boolean, list or (type `json` only) object; `null` if the value is empty. */
 function plainValue({ type, label, required }: Entry, evaluated: unknown): unknown {
 	if (evaluated === undefined) throw undefinedExpression(label, required);
 	const isPicked = type === 'resourceLocator' && isObject(evaluated) && 'value' in evaluated;

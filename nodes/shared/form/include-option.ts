@@ -7,8 +7,8 @@ import { sharedOption } from './step-options';
 import type { Step } from '../step';
 
 /**
- * Returns what an output item keeps of its input item, and the name of its field for the generation; `null` if it is the
- * generation alone. Never throws, because it is also called for items with invalid options.
+ * Returns what an output item keeps of its input item, and the name of the field for the generation; `null` if the output
+ * item is the generation alone. Never throws, because an item with invalid options gets an output item, too.
  */
 export function keptInput(step: Step, itemIndex: number) {
 	const read = (name: string) => validValue(step, sharedOption(name), [itemIndex]);

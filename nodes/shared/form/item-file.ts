@@ -31,8 +31,8 @@ export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
 }
 
 /**
- * Returns a file with its present id. When the execution of a webhook falls asleep, n8n renames its files (except in queue
- * mode and in a test run), but the items' JSON and the values of expressions from before the sleep have the old id.
+ * Returns a file with the id that it has now. When the execution of a webhook falls asleep, n8n renames the webhook's files
+ * (except in queue mode and in a test run), but items' JSON and values of expressions from before the sleep have the old id.
  */
 export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinaryData> {
 	const id = lastingId(step, file);
@@ -41,12 +41,12 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 	return renamed.ok ? { ...file, id } : file;
 }
 
-/** Field for the digest of a file's data: `signedFile` stores it under a new id in each run, so no id identifies it. */
+/** A file's field for the digest of its data, because `signedFile` stores the same data under a new id in each run. */
 export const CONTENT_DIGEST = 'contentDigest';
 
 /**
- * Identifies a file in the digest of a request: by its id and size in n8n's storage, or by its data if only the item had
- * it at first. The result is the same in every attempt of the step, and after a sleep.
+ * Identifies a file in the digest of a request: by its id and size in n8n's storage or, if only the item held the data at
+ * first, by the digest of the data. The result is the same in every attempt of the step, and after a sleep.
  */
 export function fileIdentity(step: Step, file: IBinaryData): object {
 	const known = file[CONTENT_DIGEST];
@@ -55,7 +55,7 @@ export function fileIdentity(step: Step, file: IBinaryData): object {
 	return id ? { id, bytes: file.bytes ?? null } : { data: digest(file.data) };
 }
 
-/** The MIME type without its parameters: a data URI has no room for `audio/ogg; codecs=opus`. */
+/** The MIME type without its parameters, for a data URI: `audio/ogg; codecs=opus` has a blank, which no URI may have. */
 export function plainType({ mimeType }: IBinaryData): string {
 	return mimeType?.split(';')[0].trim().toLowerCase() ?? '';
 }

@@ -26,7 +26,7 @@ export interface Settings extends Values {
 	fallbackModels: string[] | null;
 }
 
-/** Seconds. Clients of n8n's MCP Server Trigger give up after 60 s. Their agents then create, and pay, again. */
+/** In seconds. After 60 s, clients of n8n's MCP Server Trigger give up, and their agents would create, and pay, again. */
 const TOOL_TIMEOUT = 45;
 
 /**

@@ -8,14 +8,14 @@ export interface Plan {
 	job: Job;
 	/** Where the file goes; `null`: return JSON only. If `fileName` is `null`, the name is made from the prompt and the id. */
 	download: { propertyName: string; fileName: string | null } | null;
-	/** For the default file name: the prompt of the request or, if the job creates nothing, `prompt` of the input item. */
+	/** For the default file name: the request's prompt or, in Wait for Completion, the field `prompt` of the input item. */
 	prompt?: unknown;
 }
 
-/** Reads and validates one item, and returns a plan for each of its outputs; throws `InvalidInputError`. */
+/** Reads and validates one item, and returns a plan for each of its outputs. Throws InvalidInputError. */
 export type PlanItem = (step: Step, itemIndex: number) => Plan[] | Promise<Plan[]>;
 
-/** Reads and validates all items, in order. Returns for each item its plans, or why it is invalid. */
+/** Reads and validates all items, in order. Returns for each item its plans, or the error if the item is invalid. */
 export async function planItems(step: Step, plan: PlanItem): Promise<Array<Result<Plan[]>>> {
 	const plans: Array<Result<Plan[]>> = [];
 	for (const itemIndex of step.items.keys()) {

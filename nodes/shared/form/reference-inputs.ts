@@ -8,7 +8,7 @@ import { signedFile } from './signed-file';
 import { fetchableUrl } from './urls';
 import type { Step } from '../step';
 
-/** Not sorted by name: this is the order for filling in the form. */
+/** In the order in which a user fills them in, and not sorted by name. */
 const inputFields: Field[] = [
 	{
 		displayName: 'Source',
@@ -87,13 +87,13 @@ export const referenceInputsField: Field = {
 /** Checked reference inputs (spec 4.1, `inputs`): what identifies them in the digest of the request, and what is sent. */
 export interface Inputs {
 	identity: object[];
-	/** Reads the files when the request is due. */
+	/** Reads the files. Called when the request is about to be sent. */
 	load: () => Promise<object[]>;
 }
 
 /**
- * Validates the reference inputs of an item before any request. Files are read later, by `load`; only a large file that the
- * service fetches may first have to be stored, so that it has a signed URL (`signedFile`). Throws InvalidInputError.
+ * Validates the reference inputs of an item before any request. `load` reads the files later. Only a large file may have
+ * to be stored now, because the service fetches it by a signed URL (`signedFile`). Throws InvalidInputError.
  */
 export async function referenceInputs(
 	step: Step,
@@ -173,7 +173,7 @@ async function fileInput(
 	return { identity, load };
 }
 
-/** Returns the kind that the user has chosen, or else `detected`. Throws InvalidInputError for another kind. */
+/** Returns the kind that the user has chosen, or else `detected`. Throws unless that is `image`, `video` or `audio`. */
 function kindOf(label: string, chosen: unknown, detected: string): string {
 	const kind = String(chosen ?? detected).toLowerCase();
 	if (['image', 'video', 'audio'].includes(kind)) return kind;

@@ -6,7 +6,7 @@ import type { Field } from './form';
 
 /**
  * The run options of every node that waits. `timeout`: default in seconds. `creates`: false if the node only watches
- * generations. The form then mentions no slots, and no charge, as the user's ID may belong to no generation.
+ * generations. The form then mentions no slots, and no charge: an ID that the user enters may belong to no generation.
  */
 export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	return [
@@ -88,7 +88,7 @@ export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	];
 }
 
-/** Says what appears in n8n while a batch sleeps. */
+/** Tells the user what appears in n8n while a batch sleeps. */
 export const suspendNotice: Field = {
 	displayName:
 		'While this execution sleeps, helper workflows check and create its generations. They appear in the executions list under the name of this workflow, and end by themselves. To stop the batch, stop its oldest execution. Sleep During Long Batches is read from the first item.',
@@ -98,7 +98,7 @@ export const suspendNotice: Field = {
 	displayOptions: { show: { '/runOptions.whileWaiting': ['suspend'] }, hide: notAsTool },
 };
 
-/** Tells this node what to do in a helper workflow of a step that sleeps. Empty in the workflows of users. */
+/** Set only in the helper workflows of a step that sleeps: it tells each of their nodes what to do. Hidden from users. */
 export const batchRoleField: Field = {
 	displayName: 'Batch Role',
 	name: 'batchRole',
@@ -108,7 +108,7 @@ export const batchRoleField: Field = {
 
 const MOST_RETRIES = 5;
 
-/** Kept in a constant: n8n's linter wants “Names or IDs” in the name of a field in which it finds `loadOptionsMethod`. */
+/** A constant: if n8n's linter finds `loadOptionsMethod` within a field, it demands “Names or IDs” in the field's name. */
 const LOADED_MODELS = { loadOptionsMethod: 'getFallbackModels' };
 
 /** The run options of every creating node: how a step runs. `timeout`: default in seconds. */

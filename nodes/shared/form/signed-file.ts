@@ -8,8 +8,8 @@ import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file'
 import { isAfterSleep, type Step } from '../step';
 
 /**
- * A URL of n8n for a file of an item, which works for an hour without a login. The URL is made anew when the request is
- * sent, because an item may wait for hours. `toJSON` returns the file's id, so that digests of the request stay equal.
+ * A URL of n8n for a file of an item. It works for an hour without a login, and an item may wait for hours, so the URL is
+ * made anew when the request is sent. `toJSON` returns the file's id, so that digests of the request stay equal.
  */
 class SignedFile extends FreshValue {
 	constructor(
@@ -25,8 +25,8 @@ class SignedFile extends FreshValue {
 }
 
 /**
- * Lets the service fetch a file of an item. A file that n8n holds only in the item is stored first. `instead`: advice for
- * the user if there can be no signed URL. Throws InvalidInputError if the service could not fetch the file.
+ * Returns a URL by which the service can fetch a file of an item. If only the item holds the data, stores the file first.
+ * `instead`: advice for the user if there can be no URL. Throws InvalidInputError if the service could not fetch the file.
  */
 export async function signedFile(
 	step: Step,
@@ -68,9 +68,9 @@ export async function signedFile(
 }
 
 /**
- * Returns a file that n8n can serve while its execution exists. Data that only the item holds is stored, and the item's
- * `binary` is changed to the stored file, which retries, and helper executions after a sleep, then find. A webhook's file
- * is copied, because n8n renames it when the execution sleeps or ends.
+ * Returns a file that n8n can serve while its execution exists. If only the item holds the data, stores it and changes the
+ * item's `binary` to the stored file, so that retries, and helper executions after a sleep, find that file. A webhook's
+ * file is copied, because n8n renames it when the execution sleeps or ends, and a URL with the old name would then fail.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
 	const { id, data, fileName, mimeType } = binary;

@@ -12,7 +12,7 @@ const SHARED = entriesOf([
 	collectionField('runOptions', 'Run Option', creatingRunOptions(0)),
 ]);
 
-/** Returns an option of the creating nodes by its name. Wait for Completion has some of them, too. */
+/** Returns an option of the creating nodes by its name. Wait for Completion has some of these options, too. */
 export function sharedOption(name: string): Entry {
 	return SHARED.find((option) => option.name === name) as Entry;
 }
@@ -34,18 +34,18 @@ export function stepOptionsOf(step: Step): StepOptions {
 	};
 }
 
-/** What the step does while generations run. Never throws. */
+/** Returns what the step does while generations run: keep polling, or let the execution sleep. Never throws. */
 export function whileWaitingOf(step: Step): 'poll' | 'suspend' {
 	return validValue(step, sharedOption('whileWaiting')) === 'suspend' ? 'suspend' : 'poll';
 }
 
-/** The name under which nodes share idempotency keys; `null`: the keys count for the step's node only. Never throws. */
+/** Returns the name under which nodes share idempotency keys; `null`: the node shares its keys with none. Never throws. */
 export function keyScopeOfStep(step: Step): string | null {
 	if (step.keyScope !== undefined) return step.keyScope;
 	return validValue(step, sharedOption('keyScope')) as string | null;
 }
 
-/** @throws InvalidInputError if the key scope of an item differs from that of the step */
+/** @throws InvalidInputError if `scope`, the key scope of an item, differs from the key scope of the step */
 export function requireKeyScope(step: Step, scope: string | null): void {
 	const ofStep = keyScopeOfStep(step);
 	if (scope === ofStep) return;

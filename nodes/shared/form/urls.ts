@@ -5,7 +5,7 @@ import { invalid, requiredText } from './checks';
 const UPLOAD_FIRST = 'Upload a file first, for example with an S3 node, and enter its URL.';
 
 /**
- * A URL in an image request: https (spec 4.1). Plain http is allowed only for localhost, for a local service.
+ * A URL in an image request: https (spec 4.1). Plain http is allowed only for localhost, so that a local service works.
  * `forFiles`: advice for a file that is not on the web.
  */
 export function fetchableUrl(field: string, value: unknown, forFiles = UPLOAD_FIRST): string {

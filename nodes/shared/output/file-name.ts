@@ -1,10 +1,10 @@
 import type { GenerationItem } from '../../../client/api/generation';
 
-/** Maximum length of the words in a default file name, in characters. */
+/** Maximum length of all words of a default file name together, in characters. */
 const LONGEST_WORDS = 40;
 const MOST_WORDS = 6;
 
-/** Number of characters of the id in a default file name. They tell outputs of one prompt apart. */
+/** Number of characters of the id in a default file name. The id tells outputs of the same prompt apart. */
 const ID_LENGTH = 8;
 
 /**
@@ -16,7 +16,7 @@ export function defaultFileName(
 	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
 ): string {
 	const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
-	// Combining marks (\p{M}) count only after a letter or digit: those after an emoji only select how it looks.
+	// A combining mark (\p{M}) belongs to a word only after a letter or digit: after an emoji, it selects how the emoji looks.
 	const words = text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';
 	for (const word of words.slice(0, MOST_WORDS)) {
@@ -24,14 +24,14 @@ export function defaultFileName(
 		if (longer.length > LONGEST_WORDS) break;
 		name = longer;
 	}
-	// A first word that is too long, as in languages without spaces, is cut between two characters.
+	// A first word that is too long, as in languages without spaces, is cut, but never within a Unicode character.
 	name ||= [...(words[0] ?? '')].slice(0, LONGEST_WORDS).join('');
 	return [name || model, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
 }
 
-/** Returns the file name that a user chose, with a number from the second output of an item on. */
+/** Returns the file name that a user chose. From the second output of an item on, the output's number is added to it. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
-	// An extension begins with a letter: the end of the name "v1.5" is none.
+	// Only an ending that begins with a letter counts as an extension: `.5` in the name `v1.5` does not.
 	return chosen.replace(/(\.[a-z]\w{2,4})?$/i, `-${outputIndex + 1}$1`);
 }

@@ -16,11 +16,11 @@ import {
 	withoutTags,
 } from './wording';
 
-/** What to do after a step has failed. n8n keeps the ids of charged generations with the execution. */
+/** Advice after a step has failed. Retries find charged generations, because n8n stores their ids with the execution. */
 const HOW_TO_GO_ON = {
 	tool: 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion',
 	one: 'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again',
-	// With On Error = Stop, a retry would stop again at the same item if that item itself is the cause.
+	// The advice begins with On Error = Continue, because with Stop, a retry could fail again at the same item.
 	several:
 		'To get the other outputs: 1. In the tab Settings of the node, set On Error to Continue (n8n 2.41 saves by itself). 2. Use “Retry with currently saved workflow” on the latest execution, with the same items. Charged generations are reused. To change an item, start a new execution: items without an Idempotency Key are charged again',
 };
@@ -95,7 +95,7 @@ export function nodeError(
 	description = descriptionOf(error),
 	details: Record<string, unknown> = { code: error.code },
 ): NodeApiError {
-	// n8n shows this as the full message in the error details.
+	// n8n shows the `message` of `response` in the error's details, as the full message.
 	const response: JsonObject =
 		error.serviceMessage === null ? {} : { message: error.serviceMessage };
 	const shown = new NodeApiError(step.node, response, {
@@ -103,7 +103,7 @@ export function nodeError(
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
 	});
-	// NodeApiError replaces a message that contains a code such as ECONNREFUSED. Agents see nothing but the message.
+	// NodeApiError replaces a message with a code such as ECONNREFUSED: set it again. Agents do not see the description.
 	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
@@ -113,8 +113,8 @@ export function nodeError(
 }
 
 /**
- * Adds the item's index, counted from 0, for code that reads the error. For one of several items, n8n must not store the
- * index (so it is not enumerable): the description names the item, and the editor would add `[item 3]`, counted from 0.
+ * Adds the item's index, counted from 0, for code that reads the error. For one of several items, it is not enumerable, so
+ * n8n does not store it: n8n's editor would show `[item 3]` for item 4, but the description counts from 1 and says item 4.
  */
 export function addItemIndex(
 	{ context }: NodeApiError,

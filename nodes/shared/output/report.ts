@@ -30,7 +30,7 @@ export function reportEnd(step: Step, what: string, outcomes: ItemEnd[]): void {
 	);
 }
 
-/** Logs unexpected errors with their stack trace, which n8n's log would not have if the error becomes an output item. */
+/** Logs unexpected errors with their stack traces. Otherwise, n8n's log would lack an error that becomes an output item. */
 export function reportUnexpected(step: Step, errors: Array<GenerationError | null>): void {
 	for (const error of errors) {
 		if (error?.code !== 'unexpected_error') continue;
@@ -63,7 +63,7 @@ function isThere(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && !outcome.generation.timed_out;
 }
 
-/** False for a generation that was returned without waiting for it. */
+/** True for a completed generation. If a step does not wait, it also returns generations that are not completed. */
 function isReady(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && outcome.generation.status === 'completed';
 }
@@ -108,7 +108,7 @@ function sentenceOf(step: Step, group: ItemEnd[], free: string): string {
 		case 'paid':
 			return sentences(
 				`${say('was charged, but has', 'were charged, but have')} no output${why}`,
-				// If the generation has ended without an output, waiting for it would return none either.
+				// A generation that ended without an output has none later either, so this advice would be useless.
 				!ENDED_WITHOUT_OUTPUT.has(code) && 'Wait for Completion returns it by ID at no charge',
 			);
 		case 'none':
@@ -119,7 +119,7 @@ function sentenceOf(step: Step, group: ItemEnd[], free: string): string {
 	}
 }
 
-/** A sentence about outputs that are not returned: only the first of a generation is. */
+/** Returns a sentence about outputs that were left out, if there are any: a step returns one output per generation. */
 function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 	const counts = outcomes.map((each) => (each.kind === 'done' ? (each.leftOut ?? 0) : 0));
 	const all = counts.reduce((sum, count) => sum + count, 0);
@@ -129,8 +129,8 @@ function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 }
 
 /**
- * Reused and recreated generations, outputs of fallback models, resubmitted and retried requests, time spent waiting for
- * slots, and the balance. Other work on the account changes the balance too, so the credits spent are approximate.
+ * Returns sentences about reused and recreated generations, fallback models, repeated requests, waiting for slots, and the
+ * balance. Other work on the account changes the balance, too, so the number of spent credits is approximate.
  */
 function progressOf(stats: PipelineStats): string[] {
 	const { reused, retries, resubmitted, recreated, fellBack, slotWaitMs, slotRefusal, balance } =

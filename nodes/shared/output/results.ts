@@ -16,11 +16,11 @@ export interface Output {
 }
 
 /**
- * Converts outcomes to output items, in order and paired. A stopped item without a generation has no output
- * item, and neither has one that `isLeftOut`.
+ * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item, nor does
+ * an item for which `isLeftOut` is true (a spending limit kept it from being sent), except in a gap after a sleep.
  */
 export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
-	// After a sleep, n8n pairs output with input by position: an error item fills a gap before an item that is returned.
+	// After a sleep, n8n pairs output and input items by position, so an item left out before others becomes an error item.
 	const isReturned = outcomes.map((outcome) =>
 		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
 	);
@@ -45,7 +45,7 @@ function itemOf(
 	{ failure, output }: { failure?: IDataObject; output?: Output | null } = {},
 ): INodeExecutionData {
 	const kept = keptInput(step, itemIndex);
-	// The input may have the error fields of an earlier step: they would show a success of this step as a failure.
+	// Error fields of an earlier step are removed from the input: they would show a success of this step as a failure.
 	const fields: IDataObject = { ...kept?.json };
 	for (const name of OF_FAILURES) delete fields[name];
 	const keys = kept ? { ...fields, [kept.field]: generation } : generation;
@@ -59,8 +59,8 @@ function itemOf(
 
 /**
  * Returns the output item of a failed item. In an error output, it is the input item with the error and the known id and
- * status. n8n moves an item with a property `error` to that output, as a copy. The property is not enumerable, so the copy
- * lacks it: otherwise, n8n would then replace the item's whole JSON by the error's message.
+ * status. n8n puts a copy of each item that has a property `error` into the error output, and would replace the JSON of a
+ * copy that has `error`, too, by the error's message. The property is not enumerable, so the copy lacks it.
  */
 export function errorItem(
 	step: Step,

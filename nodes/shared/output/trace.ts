@@ -7,7 +7,7 @@ import type { Step } from '../step';
 
 /**
  * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. They contain no prompt, URL or key,
- * because traces leave n8n. A later call replaces the values of an earlier one. Older n8n releases and tools ignore them.
+ * because traces leave n8n. A second call replaces the values of the first. Older n8n releases and tools set no attributes.
  */
 export function traceStep(
 	step: Step,
@@ -32,7 +32,7 @@ export function traceStep(
 			...(model !== null && { 'gen_ai.request.model': model }),
 			'media.generations.created': made,
 			'media.generations.reused': reused,
-			// The outcomes do not include failed generations that were created again: `recreated` counts them.
+			// Failed generations that were created again are in no outcome, so `refunded` lacks them: `recreated` counts them.
 			'media.generations.failed': refunded + recreated,
 			'media.generations.retried': retries + resubmitted + recreated,
 			'media.generations.uncertain': uncertain,

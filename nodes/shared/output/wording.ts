@@ -6,14 +6,14 @@ import type { Step } from '../step';
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
-	// The title of an error with an unknown charge says so itself.
+	// If the charge is unknown, the title or the details of the error already say that it may have been charged.
 	unknown: null,
 };
 
 /** The description of an error: what happened, what was charged, and what to do. */
 export function explained(error: GenerationError): string {
 	const { details, charge, code, description, generation } = error;
-	// An error that has a generation and no charge is from a status check.
+	// With the charge `none`, an error about a generation is from a status check. It must not say that creating it was free.
 	const ofCheck = generation !== null || code === 'generation_not_found';
 	const none = ofCheck ? 'Status checks charge nothing' : 'Nothing was charged for it';
 	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);
@@ -26,7 +26,7 @@ export function inFull(error: GenerationError): string {
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }
 
-/** The first message among items that failed by themselves (not skipped), or else of any; adds that there are others. */
+/** Returns the first message of the errors that are not `skipped`, or else of all; adds “and others” if messages differ. */
 export function firstMessage(errors: GenerationError[]): string {
 	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;

@@ -61,7 +61,7 @@ async function lookUp(step: Step, fetchEntries: FetchEntries): Promise<INodeExec
 	return [items];
 }
 
-/** Sends each request once. A failure is kept, too. */
+/** Sends each request only once. Further calls get the same result, even if it is an error. */
 function askingOnce(service: ServiceClient): Lookups {
 	const answers = new Map<string, Promise<unknown>>();
 	const once = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {

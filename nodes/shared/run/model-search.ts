@@ -13,7 +13,7 @@ import { serviceOf } from '../http/transport';
 import { callerIn } from '../step';
 
 /**
- * The choices of a field for several models, from the live catalog (spec 4.4).
+ * Builds the function that loads the choices of a field for several models, from the live catalog (spec 4.4).
  *
  * @param type which models to list
  */
@@ -24,7 +24,7 @@ export function modelOptions(type: ModelFilter) {
 }
 
 /**
- * The list search of a model picker, from the live catalog (spec 4.4).
+ * Builds the function that searches the live catalog for a model picker (spec 4.4).
  *
  * @param type which models to list
  */
@@ -42,7 +42,7 @@ function asChoice(model: Model) {
 /** @throws NodeApiError if the catalog cannot be read */
 async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter): Promise<Model[]> {
 	const caller = callerIn(context);
-	// A user is waiting for the list, and can open it again.
+	// No retries, because a user is waiting for the list, and can open it again.
 	const listed = await toResult(
 		async () => await serviceOf(caller, { maxRetries: 0 }).models(type),
 	);
@@ -69,7 +69,7 @@ export function nameWithFacts(model: Model): string {
 	return facts.filter(Boolean).join(' · ');
 }
 
-/** One entry that is not as specified must not empty the whole list. */
+/** Returns no text for a field that is not as specified: one such catalog entry must not make the whole list fail. */
 function textOf(value: unknown): string {
 	return typeof value === 'string' ? value.trim() : '';
 }

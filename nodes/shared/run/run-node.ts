@@ -22,7 +22,7 @@ import { outcomeOfCall, withinCall } from './tool-call';
 import type { Step } from '../step';
 
 /**
- * Sleeps while the generations of a step run. It may add failures.
+ * Lets a step sleep while its generations run. May add errors to `failures`.
  *
  * @returns the output of the step; `null` if `runNode` must run the jobs
  */
@@ -33,12 +33,12 @@ type Sleep = (
 	failures: Failures,
 ) => Promise<INodeExecutionData[][] | null>;
 
-/** The errors of items that are not run, by item. */
+/** The errors of items that are not run, by item index. The list of an item that is run is empty. */
 export type Failures = GenerationError[][];
 
 /**
  * Runs a creating or waiting node. All items are validated before the first request. Then the step sleeps, if it may, or
- * one pipeline runs all of its jobs. The output keeps their order and pairing, and follows the On Error setting.
+ * one pipeline runs all of its jobs. Output is in the order of the input, paired with it, and follows the setting On Error.
  *
  * @param sleep set if the step may sleep
  * @returns the items of the node's output
@@ -72,7 +72,7 @@ export async function runNode(
  *
  * @param failures the errors of items that are not run
  * @returns the items of the node's output
- * @throws NodeApiError as `runNode` does
+ * @throws NodeApiError if an item failed and On Error is Stop. It names the item, the cause and every charged generation
  */
 export async function runToEnd(
 	step: Step,
@@ -95,7 +95,7 @@ export async function runToEnd(
 		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
 		: ran.outcomes;
 	const failed = valid.filter((_, index) => hasFailed(outcomes[index])).map(({ job }) => job);
-	// If an error ended the batch in an earlier run, that is the cause, and not an item that was then left undone.
+	// An item that already failed before the sleep (`reported`) ended the batch: it is the cause, not an item left undone.
 	const cause = failed.find(({ itemIndex }) => reported?.has(itemIndex));
 	const firstFailed = cause ?? ran.firstFailed ?? (isOver ? (failed[0] ?? null) : null);
 	const stats = before ? addStats(before, ran.stats) : ran.stats;
@@ -119,7 +119,7 @@ export async function runToEnd(
 	return [outputItems(step, all)];
 }
 
-/** True if an agent gets more from the outputs than from an error: some exist, and the others say why they do not. */
+/** True if output items tell an agent more than one error would: one has a generation, and others may have own errors. */
 function isUseful(step: Step, all: JobOutcome[]): boolean {
 	if (!runsAsTool(step) || all.some(({ kind }) => kind === 'stopped')) return false;
 	return all.some(({ kind }) => kind === 'done');
@@ -175,8 +175,8 @@ function endedBy(step: Step, journal: Journal, failed: Job, all: JobOutcome[]): 
 }
 
 /**
- * The errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt paid for,
- * or may have paid for, with the generation if it is known. Without such outputs, a single error.
+ * Returns the errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt
+ * paid for, or may have paid for, with its generation if that is known. If there is no such output, returns one error.
  */
 export function unsentErrors(
 	journal: Journal,
@@ -192,7 +192,7 @@ export function unsentErrors(
 }
 
 /**
- * @param left plans that have not failed, whose generations the error names
+ * @param left plans of the items that have not failed. The error names their generations
  * @throws NodeApiError if an item has failed without being run and On Error does not continue
  */
 function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan[] = []): void {
@@ -207,7 +207,7 @@ function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan
 	throw stepError(step, failures[first][0], position, all, journal);
 }
 
-/** Reads the idempotency keys. Returns `null` if the table is unavailable: then each item fails with that error. */
+/** Opens the data table with the idempotency keys. If it is unavailable, returns `null`, and the items usually fail. */
 async function recordOf(
 	step: Step,
 	start: StepStart,
@@ -218,11 +218,11 @@ async function recordOf(
 	const jobs = keyed.map(({ job }) => job);
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	if (opened.ok) return opened.value;
-	// After a stop no request is sent, and the execution must end as stopped rather than failed.
+	// After a stop, no request is sent anyway, and without failures, the execution ends as stopped rather than failed.
 	if (step.signal.aborted) return null;
-	// If this execution may only fetch results, another one is started to fetch them.
+	// `creationBan`: this helper execution only fetches results. The error ends it, and another is started to fetch them.
 	if (creationBan) throw opened.error;
-	// A step that might have slept still knows from its journal what it created. It fetches that, and creates nothing more.
+	// A step with `memory` has run a wave. Its journal has the generations of that wave: fetch these, and create no others.
 	if (memory) start.creationBan = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {

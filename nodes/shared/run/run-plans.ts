@@ -22,26 +22,26 @@ import type { Step } from '../step';
 const MAX_DOWNLOADS = 3;
 
 /**
- * State that all items of a step share. It is read from n8n once for all of them: for each of thousands of items, that would
- * take minutes.
+ * State that all items of a step share. It is read from n8n only once, because reading it again for each of thousands of
+ * items would take minutes.
  */
 export interface StepStart {
 	options: StepOptions;
 	journal: Journal;
 	startedAt: number;
-	/** What earlier runs of the step remember, if it has slept or may sleep. */
+	/** Set if the step has slept or may sleep: what its earlier runs remember. */
 	memory?: Memory;
-	/** True if the run ends early, to sleep, while nothing is due soon. */
+	/** True if the run ends once nothing is due soon, so that the step can sleep. */
 	rests?: boolean;
-	/** Set if this run may only fetch: each item without a generation gets this error. */
+	/** Set if this run may only fetch existing generations. Each item without a generation then gets this error. */
 	creationBan?: GenerationError;
-	/** After a sleep, the items whose errors were traced before. They are not traced again. */
+	/** After a sleep: the indexes of items whose errors an earlier run has traced, so that they are not traced twice. */
 	reported?: ReadonlySet<number>;
-	/** The counters of an earlier run of this step in the same execution, to which the hints add those of this one. */
+	/** The counters of the step's earlier run in the same execution. Hints show the sum of these and this run's counters. */
 	before?: PipelineStats;
 }
 
-/** Returns the state with which a step starts, or a wave that acts as the step. Never throws. */
+/** Returns the state with which a step starts, or continues in a helper execution after a sleep. Never throws. */
 export function startOf(step: Step): StepStart {
 	return {
 		options: stepOptionsOf(step),
@@ -65,7 +65,7 @@ export function spentBy({ ordersOfRun }: Journal): Spent {
 export function addStats(earlier: PipelineStats, later: PipelineStats): PipelineStats {
 	const { balance } = earlier;
 	return {
-		// The other counters are about all items, and the later run has counted them again.
+		// The counters that are not added below come from the later run, which has counted them for all items again.
 		...later,
 		made: earlier.made + later.made,
 		retries: earlier.retries + later.retries,
@@ -102,11 +102,11 @@ export async function runPlans(
 	start: StepStart,
 	record: TableJournal | null = null,
 ): Promise<PipelineResult<Output>> {
-	// As a tool, the error of one output does not end the others.
+	// In a tool, the error of one output does not stop the others.
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
 	const { options, ...shared } = start;
 	const { journal, memory } = shared;
-	// A wave that was killed could not store what it has spent. The table has a row for each of its requests.
+	// If an earlier run of a sleeping step was killed, only the table has its requests: each has a row (`sentByStep`).
 	const { spent: before = spentBy(journal) } = memory ?? {};
 	const requests = Math.max(before.requests, record?.sentByStep ?? 0);
 	const credits = before.credits + (requests - before.requests) * before.price;

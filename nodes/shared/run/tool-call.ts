@@ -9,8 +9,8 @@ import { wallClock } from '../http/clock';
 import type { Step } from '../step';
 
 /**
- * How long the call of an agent may take, in milliseconds, unless a timeout is longer. Clients of n8n's MCP Server Trigger
- * give up after a minute, and a creating request in flight gets another five seconds for its response.
+ * How long the call of an agent may take, in milliseconds, unless an item's timeout is longer. Clients of n8n's MCP Server
+ * Trigger give up after a minute, and after these 50 s, a creating request in flight gets 5 s more for its response.
  */
 const CALL_MS = 50_000;
 
@@ -18,8 +18,8 @@ const CALL_MS = 50_000;
 const AFTER_TIMEOUT_MS = 5_000;
 
 /**
- * Runs the step of an agent's call. If the service, the balance or the data table does not answer in time, the step ends
- * as it does after a Stop. All attempts of one call share its time. Settles as `run` does.
+ * Runs the step of an agent's call. Once the time for the call is over, the step's signal aborts, as on a Stop: the step
+ * ends even if the service or the data table does not answer. All attempts of a call share its time. Settles as `run` does.
  *
  * @param run gets the step with the signal of the call
  * @param timeoutMs the longest timeout of the items
@@ -44,7 +44,7 @@ export async function withinCall<T>(
 	}
 }
 
-/** Builds the error for a request, or an item, that the time of a call was not enough for. */
+/** Builds the error for a request, or an item, that did not end before the time for the agent's call was over. */
 export function callOver(): GenerationError {
 	return new GenerationError({
 		title: 'The tool stopped, because there was no response in time',
