@@ -57,28 +57,28 @@ export function modelNotFound(id: string, models: Model[]): never {
 	});
 }
 
-/** How long to retry a Base URL that has never answered, from the first failed connection on: then it counts as wrong. */
+/** A Base URL that never answered is retried for this long after the first failed connection. Then it counts as wrong. */
 const FIRST_CONTACT_MS = 60_000;
 
 /**
- * The six endpoints of the service (spec 4). They throw `GenerationError` if it rejects the request or cannot be reached,
- * and `CancelledError` once the signal has aborted. Requests for models and credits are retried (spec 7); the callers
- * of `create` and `status` decide about retries themselves.
+ * The six endpoints of the service (spec 4). Each throws `GenerationError` if the service rejects the request or cannot be
+ * reached, and `CancelledError` once the signal of the ports has aborted. Requests for models and credits are retried
+ * (spec 7); the callers of `create` and `status` decide about retries themselves.
  */
 export class ServiceClient {
-	/** When a request first failed to reach the service; `null` before. `Infinity` once the Base URL is known to work. */
+	/** When a request first failed to reach the service; `null` before that. `Infinity` once the Base URL is known to work. */
 	private unreachableSince: number | null = null;
 
 	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
 
-	/** Call this once the service has answered at the Base URL, in any attempt: failed connections are then transient. */
+	/** Call this if the service answered at the Base URL, now or in an earlier run: failed connections are then not fatal. */
 	confirmBaseUrl(): void {
 		this.unreachableSince = Infinity;
 	}
 
 	/**
 	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
-	 * means that it may have charged: the response was lost, or is not conclusive.
+	 * means that the request may have charged: its response was lost, or is not conclusive.
 	 *
 	 * @param header value of `Idempotency-Key`, the same if the request is sent again; the spec does not define this header
 	 */
@@ -180,7 +180,7 @@ export class ServiceClient {
 		return this.unreachableSince === Infinity;
 	}
 
-	/** A failed connection ends the step if the service never answered: at once for an unknown host, else after a minute. */
+	/** If the service never answered, a failed connection ends the step: at once for an unknown host, else after a minute. */
 	private unconnected(error: GenerationError): GenerationError {
 		if (this.hasAnswered) return error.with({ fatalForStep: false });
 		const now = this.ports.clock.now();

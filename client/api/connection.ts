@@ -20,8 +20,8 @@ const CERTIFICATE = {
 };
 
 /**
- * Failures before a request is sent. Rows with words are tried first. Without a row, an error of the system call `connect`
- * or `getaddrinfo` is such a failure too. An error of `read` or `write` is none, even if its code is listed here without
+ * Failures before a request is sent. Rows with words are tried first. An error without a row is such a failure too if it is
+ * from the system call `connect` or `getaddrinfo`. An error of `read` or `write` is not, even if its code has a row without
  * words: the request may have arrived.
  *
  * `ERR_SSL_WRONG_VERSION_NUMBER` is not listed: it occurs on an open connection, so the request may have arrived.
@@ -34,11 +34,11 @@ const CONNECTION_FAILURES: FailureRow[] = [
 		'it does not use https, or rejected the TLS version or the host name',
 		/wrong version number|alert protocol version|unsupported protocol|unrecognized name/,
 	],
-	// A load balancer without a backend closes connections so early, and so does a proxy that cannot reach the service.
+	// Connections are closed so early by a load balancer without a backend, or a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
 	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
 	[/^ECONNREFUSED$/, 'backoff', 'connection refused'],
-	// Name servers that are down may also cause ENOTFOUND. `ServiceClient` retries it once the service has answered.
+	// A broken name server may also cause ENOTFOUND, so `ServiceClient` makes it not fatal once the service has answered.
 	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist', null, { fatalForStep: true }],
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
 	[/^(EHOSTDOWN|EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
@@ -93,7 +93,7 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 export function connectionFailure(failure: unknown) {
 	let code = '';
 	let host: string | null = null;
-	/** `null` if no system call is known. The code alone is not enough: EHOSTUNREACH also occurs on an open connection. */
+	/** `null` while no system call is known. A code does not tell: EHOSTUNREACH also occurs on an open connection. */
 	let wasConnected: boolean | null = null;
 	let byWords: FailureRow | undefined;
 	for (const error of causesOf(failure)) {
@@ -122,7 +122,7 @@ export function* causesOf(failure: unknown): Generator<Record<string, unknown>> 
 	for (let depth = 0; depth < 8 && link && typeof link === 'object'; depth++) {
 		const error = link as Record<string, unknown>;
 		yield error;
-		// Node tries all addresses of a host name, and lists an error for each. The first one stands for all.
+		// Node tries all addresses of a host name, and lists an error for each. The first error stands for all.
 		link = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
 	}
 }

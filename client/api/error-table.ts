@@ -149,7 +149,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	}),
 };
 
-/** Our code for every refusal of content, whatever code the service gave it. The same model would refuse it again. */
+/** Our code for every refusal of content, whichever code the service used. The same model would refuse the content again. */
 export const CONTENT_REFUSED = 'content_refused';
 export const REFUSED_CONTENT = row(
 	'The service refused the content',
@@ -162,7 +162,7 @@ export function isSpecified(code: string | null): boolean {
 	return code !== null && Object.hasOwn(BY_CODE, code);
 }
 
-/** True if a 5xx has the code, type and status of one row of spec 7. With another combination, it may be a proxy's. */
+/** True if a 5xx has the code, type and status of one row of spec 7. Otherwise, the response may be from a proxy. */
 export function isListed(code: unknown, type: unknown, status: number): boolean {
 	return type === 'server_error' && BY_CODE[String(code)]?.status === status;
 }
@@ -172,7 +172,7 @@ export function mayHavePassed(status: number): boolean {
 	return status >= 500 || status === 408 || status === 499;
 }
 
-/** Rows for responses without a known code. */
+/** Rows by HTTP status, for responses without a known code. */
 const BY_STATUS: Record<number, ErrorRow> = {
 	401: API_KEY_REJECTED,
 	402: BY_CODE.insufficient_credits,

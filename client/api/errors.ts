@@ -30,7 +30,7 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 
 /**
  * Any error of an item or a request. When the error of an item is shown, a sentence about its charge is added, except for
- * the charge `unknown`: the title or details of such an error should say that it may have been charged.
+ * the charge `unknown`: the title or details of such an error should say that the item may have been charged.
  */
 export class GenerationError extends Error {
 	/** More about what happened. When the error is shown, the sentence about the charge follows. */
@@ -111,7 +111,7 @@ export function errorFromResponse(
 	return new GenerationError({
 		title,
 		details: sentences(
-			// Only if no specific title was built: most of those contain the message already.
+			// Only without a specific title, because most specific titles contain the message already.
 			specific === null && message && `The service says: ${message}`,
 			param && !namesParam && `Parameter: ${param}`,
 			errorBody === null &&
@@ -129,7 +129,7 @@ export function errorFromResponse(
 	});
 }
 
-/** A 401 means a rejected API key (spec 7). For a creating request, any other code is replaced: it might be retried. */
+/** Returns an error's code. A 401 to a creating request rejects the API key (spec 7): no other code may allow a retry. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;

@@ -30,7 +30,7 @@ export interface Generation {
 	isContentRefusal: boolean;
 	/** True if the output came in the response itself, and has no URL. `takeInlineFile` returns it. */
 	isInline: boolean;
-	/** Number of further outputs, which are not returned. */
+	/** Number of outputs beyond the first, which are not returned. */
 	leftOut: number;
 }
 
@@ -58,7 +58,7 @@ export function isFinal(generation: Generation): boolean {
 	return isFinalState(generation.item.status);
 }
 
-/** True if the generation is completed without an output. A lagging replica may have answered: a later check may show it. */
+/** True if a generation is completed without an output. If a lagging replica answered, a later check may show the output. */
 export function lacksOutput(generation: Generation): boolean {
 	return isCompleted(generation) && generation.item.url === null && !generation.isInline;
 }
@@ -78,7 +78,7 @@ export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Reads the response to a creating or status request, which may have the URL from the start (spec 2.1). `null`: no id. */
+/** Reads a creating or status response, whose URL may be set before the file exists (spec 2.1). `null` if it has no id. */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entries = (Array.isArray(wire.data) ? wire.data : []).map(asRecord);
@@ -115,7 +115,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 /** Outputs that came in a response, in base64. They can be large: each is dropped when it is taken, and never stored. */
 const inlineFiles = new WeakMap<Generation, string>();
 
-/** Returns the output that came in the response, once. Later, or if there is none, `null`: then fetch the status again. */
+/** Returns the output that came in the response, once. Later calls return `null`: then fetch the status again. */
 export function takeInlineFile(generation: Generation): Buffer | null {
 	const file = inlineFiles.get(generation);
 	inlineFiles.delete(generation);
@@ -126,13 +126,13 @@ function isDataUri(url: unknown): boolean {
 	return /^data:/i.test(text(url) ?? '');
 }
 
-/** The output within an entry, in base64; `null` if there is none. */
+/** The output within an entry of `data`, in base64; `null` if there is none. */
 function inlineFile({ b64_json, url }: Record<string, unknown>): string | null {
 	const file = text(b64_json) ?? (isDataUri(url) ? text(url) : null);
 	return text(file?.replace(/^data:[^,]*,/i, ''));
 }
 
-/** Reads an error in any form, such as that of a failed generation: spec 2.1 does not show its shape. */
+/** Returns the reason in an error of any form: spec 2.1 does not show the shape of a failed generation's error. */
 export function reasonIn(error: unknown): string | null {
 	if (error === undefined || error === null) return null;
 	if (typeof error === 'string') return truncate(error);
@@ -156,9 +156,9 @@ const LIFETIME_SECONDS = 3600;
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
- * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown. Object stores state this in the URL, by the
- * date and lifetime of the signature (S3) or a plain expiry. Otherwise the hour counts from `created` (Unix seconds), a
- * safe lower bound, because no URL is issued earlier.
+ * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown or over. Object stores state this in the URL, by
+ * the date and lifetime of the signature (S3) or a plain expiry. Otherwise, one hour after `created` (Unix seconds) is a
+ * safe lower bound, because no URL is issued before that.
  */
 export function presignedUrlExpiry(
 	url: string,

@@ -3,7 +3,7 @@ import type { Clock } from '../ports';
 
 /** Holds back requests of one kind until the time that a server has asked for (`Retry-After`). */
 export class Hold {
-	/** The last error that named a time. */
+	/** The last error that asked to wait. */
 	cause: GenerationError | null = null;
 
 	/** @param until when the hold ends, in milliseconds since the Unix epoch; 0 if no earlier run was asked to wait */
@@ -17,7 +17,7 @@ export class Hold {
 		return Math.max(0, this.until - this.clock.now());
 	}
 
-	/** Extends the hold to the time that an error names, if it names one. */
+	/** If an error asks to wait (`retryAfterMs`), extends the hold to the end of that wait. */
 	note(error: GenerationError): void {
 		if (error.retryAfterMs === null) return;
 		this.cause = error;

@@ -8,7 +8,7 @@ const MAX_DELAY_SECONDS = 30;
 
 /**
  * Returns the delay before a retry, in milliseconds: 1 to 2 s for the first (`retries` 0), then doubled up to `maxSeconds`.
- * Its upper half is random, so that clients that were rejected together do not return together.
+ * The upper half of the delay is random, so that clients that were rejected together do not return together.
  */
 export function backoffDelay(
 	retries: number,
@@ -20,13 +20,13 @@ export function backoffDelay(
 }
 
 /**
- * Decides what follows a failed request (spec 7, retry rules). If it may have charged, only `mayResend` allows a retry.
+ * Decides what follows a failed request (spec 7). If the request may have charged, only `mayResend` allows a retry.
  *
  * @param retries number of retries after transient errors so far
  * @param inTime false once the time for retries is over
  * @param mayResend true if the user allows resending a request that may have been charged
- * @returns `slot`: wait for a free slot; `backoff`: pause and send again; `resend`: send again, although it may be charged
- * twice
+ * @returns `slot`: wait for a free slot; `backoff`: pause, then send again; `resend`: send again at the risk of a second
+ * charge; `stop`: give up
  */
 export function decideRetry(
 	{ charge, retry, fatalForStep }: GenerationError,

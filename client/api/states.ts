@@ -1,6 +1,6 @@
 /** The states of a generation (spec 3), and those that other services and gateways use instead. */
 
-/** Final states beside those of the spec, spelled as by `plain`. Nobody knows whether such a generation is refunded. */
+/** Final states beside those of the spec, spelled as by `plain`. Whether such a generation is refunded is unknown. */
 const OTHER_ENDS = new Set([
 	'cancelled',
 	'canceled',
@@ -15,7 +15,7 @@ const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
 
 /** Parts of codes, spelled as by `plain`, for content that was refused: the same model would refuse it again. */
 const REFUSAL = /sensitive|nsfw|moderation|contentpolicy|contentfilter|safety/;
-/** A code within a text, such as `moderation_blocked`. Within a text, ordinary words such as `safety` are no codes. */
+/** Matches codes within a text, by an underscore or an inner capital. Ordinary words such as `safety` are no codes there. */
 const CODE_IN_TEXT = /[a-z]+_\w+|\b[A-Z]?[a-z]+[A-Z]\w*/g;
 const DEEPEST = 6;
 

@@ -26,18 +26,18 @@ import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
 
-/** A first status check that begins after its deadline is repeated for this long. Each success starts this time again. */
+/** How long after its deadline a job may repeat its first status check. A success of any job starts this time again. */
 const LATE_CHECK_GRACE_MS = 10_000;
-/** A job with less time left than this, or than a quarter of a short timeout, checks its generation at once. */
+/** A job with less time left than this (if its timeout is short: than a quarter of it) checks its generation at once. */
 const LEAST_LEFT_MS = 1_000;
-/** After a sleep, first status checks are repeated for this long instead: enough for all retries. */
+/** After a sleep, this replaces `LATE_CHECK_GRACE_MS`: it is enough for all retries of a first status check. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** Shared by all jobs of one run. */
 export interface SharedByJobs extends StepPorts {
-	/** When a first check after a deadline or a sleep last succeeded; before that, when the pipeline started. */
+	/** When a job's first status check (`checkOnce`) last succeeded; before that, when the pipeline started. */
 	lateSeenAt: number;
-	/** Since when the step waits for the generations that have not ended, by their ids. */
+	/** Since when the step waits for each generation that has not ended, by its id. */
 	waits: Memory['waits'];
 	journal: Journal;
 	/** The slots of the account, which other steps share. */
@@ -46,13 +46,13 @@ export interface SharedByJobs extends StepPorts {
 	watcher: Watcher;
 }
 
-/** One job until its generation ends: `begin` finds or creates it, `wait` watches it, `result` judges its end. */
+/** One job: `begin` finds or creates its generation, `wait` watches it, and `result` returns it or throws its error. */
 export class JobRun {
-	/** What the job asks for; `null` if it creates nothing, or before it is needed. */
+	/** What the job asks for; `null` for a job that creates nothing, and until `ownOrder` is first called. */
 	private order: Order | null = null;
 	/** `null` before there is a generation to watch. */
 	watch: Watch | null = null;
-	/** When the wait for the generation times out; `Infinity` before there is one. */
+	/** When the wait for the generation times out; `Infinity` before there is a generation. */
 	deadline = Infinity;
 	/** True if this step has created the generation. */
 	isOwn = false;
@@ -84,7 +84,7 @@ export class JobRun {
 		if (this.hasSlept && !job.tried) this.repeatDecisions(job, order);
 		order.fields = requestFields(job);
 		const locked = rest?.begin(() => Infinity);
-		// An agent may request the same thing twice at once. The second call reuses the generation of the first.
+		// An AI agent may send the same call twice at once. The second one waits for the lock, then reuses the generation.
 		await withLock(journal.shared, order.lock, async () => {
 			locked?.();
 			await this.findOrCreate(order);
@@ -95,19 +95,19 @@ export class JobRun {
 	private async follow({ id, readiness, timeoutMs, wait }: CollectJob): Promise<void> {
 		const { memory, startedAt, watcher } = this.shared;
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
-		// A 404 is retried only while the job waits, and for a generation that is known to exist: a user may mistype an ID.
+		// A 404 is retried only if the job waits and the step has seen the generation before: a user may mistype an ID.
 		this.watch = new Watch(watcher, id, null, readiness, wait && isKnown);
-		// These generations run while their items wait for their turn, so all timeouts count from the start of the step.
+		// Existing generations run while their items wait for a worker, so all timeouts count from the start of the step.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
-		// The generation may have ended while its item waited for its turn. One check finds that before the timeout does.
+		// The generation may have ended while its item waited for a worker. One check finds that before the timeout does.
 		const leftMs = this.deadline - this.shared.clock.now();
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
 
-	/** Claims the order of a job before it begins. Returns false if that is not possible. */
+	/** Claims the job's order (writes its row) before the job begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		// A row names its model. After a sleep, that may be a fallback model, which only `repeatDecisions` finds.
+		// The row would name the model. After a sleep, this may be a fallback model, which only `repeatDecisions` finds.
 		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
@@ -116,26 +116,26 @@ export class JobRun {
 		return (this.shared.memory?.restedAt ?? 0) > 0;
 	}
 
-	/** Begins the wait for the generation: its timeout counts from this time. */
+	/** Begins the wait for the generation. Its timeout counts from `since`. */
 	private waitSince(since: number): void {
 		const watch = this.watch as Watch;
 		watch.since = since;
 		this.deadline = since + this.job.timeoutMs;
 		const { memory, watcher } = this.shared;
 		const checksFrom = (memory?.restedAt ?? 0) + watcher.intervalMs;
-		// The last check comes before the deadline, however long the poll interval is.
+		// A long poll interval must not put the last check after the deadline.
 		watch.checksFrom = Math.min(checksFrom, this.deadline - LEAST_LEFT_MS);
-		// A check after the deadline ends soon, so the run stays awake for it.
+		// If the deadline is already over, only one short check follows, so the run stays awake.
 		watch.mayRest = this.deadline > this.shared.clock.now();
 	}
 
-	/** Requests the status once. After a sleep, or if the item had to wait, also when its deadline has passed. */
+	/** Requests the status until one response arrives. After a sleep, or to collect, it may do so beyond the deadline. */
 	private async checkOnce(): Promise<void> {
 		const { clock, lateSeenAt, creationBan } = this.shared;
 		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
 		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		// A run that may not create is the last one of a batch. In an outage, it tries for the whole Timeout.
+		// The run that fetches a batch's results has a `creationBan`. No run follows, so it tries for the whole Timeout.
 		const isLast = kind === 'create' && creationBan;
 		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
 		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);
@@ -143,7 +143,7 @@ export class JobRun {
 		if (this.watch?.generation) this.shared.lateSeenAt = clock.now();
 	}
 
-	/** Watches the generation for as long as the job waits, and stores its last state. Throws as `Watch.until`. */
+	/** Watches the generation for as long as the job waits, and stores its state. Throws GenerationError or CancelledError. */
 	async wait(): Promise<void> {
 		const { clock, memory, rest, slots, waits } = this.shared;
 		const watch = this.watch as Watch;
@@ -163,7 +163,7 @@ export class JobRun {
 		if (seenAt && this.isOwn) rest?.ended(seenAt - since, clock.now() - since);
 	}
 
-	/** Prepares another try if the generation failed, or its model refused the request. Returns false if none is left. */
+	/** Prepares another try if the generation failed, or its model refused the request. Returns false if no try is left. */
 	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
@@ -176,8 +176,8 @@ export class JobRun {
 	}
 
 	/**
-	 * Returns the generation after the wait: with `timed_out` if it did not end in time and On Timeout continues. Throws
-	 * GenerationError if it has no output, or did not end in time.
+	 * Returns the generation after the wait. If it did not end in time, returns it with `timed_out` if On Timeout is Continue,
+	 * and otherwise throws GenerationError. Also throws GenerationError if it ended without an output.
 	 */
 	result(): Generation {
 		const { job, known } = this;
@@ -201,8 +201,8 @@ export class JobRun {
 	}
 
 	/**
-	 * Returns the outcome of an error, or of a stop. An item that may have been charged before stays uncertain: a later error
-	 * is added to that, and cannot replace it.
+	 * Returns the outcome of an error, or of a stop. If an earlier request of the item may have been charged, the outcome is
+	 * still the error `uncertain_charge`, and the new error is only quoted in it.
 	 */
 	outcomeOf<T>(thrown: unknown): Outcome<T> {
 		const { job, known, shared } = this;
@@ -216,7 +216,7 @@ export class JobRun {
 		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
 	}
 
-	/** Counts the tries of earlier runs, by the rows of their generations. Throws the last error if no try is left. */
+	/** Counts the tries of earlier runs, by their rows. Throws the error of a failed generation if no try is left after it. */
 	private repeatDecisions(job: CreateJob, order: Order): void {
 		const { failed, live } = this.shared.journal.tries(order);
 		for (const row of failed) {
@@ -238,7 +238,7 @@ export class JobRun {
 			if (earlierId === null && creationBan) throw creationBan;
 			const made = earlierId === null ? await submission.createWithRetries(order) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another execution was first, or nothing was sent. The next round reads what the other one has created.
+			// Another execution was first, or nothing was sent: read the order again, and find what that execution created.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			this.watch = new Watch(watcher, id, made, order.job.readiness, true);
@@ -261,11 +261,11 @@ export class JobRun {
 		const isUnknown = error instanceof GenerationError && error.code === 'generation_not_found';
 		if (!seen.ok || isUnknown) throw error;
 		this.commit();
-		const isOwn = this.isOwn && this.hasSlept;
+		const isTry = this.isOwn && this.hasSlept;
 		const hasFailed = watch.generation !== null && isFailed(watch.generation);
-		// If this step created the generation, its failure counts as a try. One that another execution created is replaced.
-		if (hasFailed && !isOwn) return false;
-		if (!isOwn) this.shared.submission.stats.reused++;
+		// A failed generation that this step created before its sleep counts as a try. Any other failed one is replaced.
+		if (hasFailed && !isTry) return false;
+		if (!isTry) this.shared.submission.stats.reused++;
 		return true;
 	}
 

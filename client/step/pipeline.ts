@@ -26,7 +26,7 @@ export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'sta
 	cancel: AbortSignal;
 	/** When the step began, if that was before this pipeline. */
 	startedAt?: number;
-	/** True if the run rests while nothing is due soon. The remaining jobs then end as stopped. */
+	/** True if the run ends early (rests) once nothing is due soon. Jobs that have not ended get the outcome `stopped`. */
 	rests?: boolean;
 	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
 	finish: (
@@ -39,7 +39,7 @@ export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'sta
 
 export interface PipelineSettings extends SpendLimits {
 	maxConcurrent: number;
-	/** True: the first error ends the step, except that of a spending limit. Requests in flight return their ids. */
+	/** True if the first error ends the step, unless a spending limit causes it. Requests in flight still return their ids. */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
@@ -51,7 +51,7 @@ export type PipelineStats = Submission['stats'] & {
 	statusRequests: number;
 	/** Milliseconds during which the step waited for free slots. */
 	slotWaitMs: number;
-	/** The service's message when no slot was free: running generations, and the limit of the plan (spec 8). */
+	/** The service's last message that no slot was free. It states how many generations run, and the plan's limit (spec 8). */
 	slotRefusal: string | null;
 	/** The balance before the first creating request and after the step; `null` if it is not known. */
 	balance: { before: number; after: number } | null;
@@ -65,7 +65,7 @@ export interface PipelineResult<T> {
 	/** The job whose error came first; `null` if none failed. With `stopOnError`, its error ended the step. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
-	/** What the next run should know; `null` if there was no memory. Its `unwritten` is as before. */
+	/** What the next run should know; `null` without a memory in the ports, from which `unwritten` is copied unchanged. */
 	memory: Memory | null;
 	/** When the next run should begin, in milliseconds since the Unix epoch; `null` if this one does not rest. */
 	wakeAt: number | null;
@@ -73,14 +73,14 @@ export interface PipelineResult<T> {
 
 /** How long before the likely end of a generation the row of the next order is written. */
 const EARLY_MS = 1_200;
-/** That is done only for generations up to this long: compared with longer ones, the time of a write does not matter. */
+/** The row is written early only if generations take up to this long: for longer ones, a write's time does not matter. */
 const SHORT_MS = 10_000;
 
 /** One run of all jobs of a step. */
 export class Pipeline<T> {
 	/** Ends all waits: on cancel, before a sleep, or on the first error with `stopOnError`. */
 	private readonly halt = new AbortController();
-	/** Set if a limit is set, or the balance is shown. */
+	/** Set if there is a spending limit, or the balance is shown. */
 	private readonly guard?: SpendGuard;
 	private readonly shared: SharedByJobs;
 	private readonly rest?: Rest;
@@ -103,7 +103,7 @@ export class Pipeline<T> {
 		}
 		const { clock, journal, memory, random, slots, startedAt = clock.now() } = ports;
 		if (memory && ports.rests) this.rest = new Rest(clock, random, memory);
-		// After a sleep, the account may be full.
+		// After a sleep, the account may have no free slot, so the first requests are sent cautiously.
 		if (memory && memory.restedAt > 0) slots.isLimited = true;
 		const hasSent = memory?.restedAt || spentBefore?.requests;
 		if (hasSent) ports.service.confirmBaseUrl();
@@ -115,7 +115,7 @@ export class Pipeline<T> {
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
-		// Jobs with a generation come first: only a worker that watches it sees its end, which frees a slot for other jobs.
+		// Jobs with a generation come first: only a worker that watches a generation sees its end, and frees its slot.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
 		this.runs = ordered.map((job) => new JobRun(job, this.shared));
@@ -209,7 +209,7 @@ export class Pipeline<T> {
 		}
 	}
 
-	/** Runs a job until its wait is over. Returns false if it must be tried again. Finishing does not occupy the worker. */
+	/** Runs a job until its wait is over, and starts `finish`, but does not await it. Returns false to try the job again. */
 	private async tryOnce(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();
@@ -226,7 +226,7 @@ export class Pipeline<T> {
 		return true;
 	}
 
-	/** Claims another order shortly before a generation ends, so that no slot is idle while the table is written. */
+	/** Claims the next order shortly before a generation's likely end, so that no slot is idle while the table is written. */
 	private async claimNext({ watch }: JobRun, ended: AbortSignal): Promise<void> {
 		const { clock } = this.ports;
 		const usual = this.shared.watcher.prober.lastAge ?? Infinity;

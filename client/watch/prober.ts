@@ -5,19 +5,19 @@ import type { Clock, ProbeUrl } from '../ports';
 /** A storage's statuses for a file that is not there yet. */
 export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
-/** Probes a second of a whole step: 1.5 for each running generation, within these limits. */
+/** Probes per second, for a whole step: `each` for every running generation, but at least `least` and at most `most`. */
 const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
-/** While no generation has ended yet, one that runs at age t is as likely as not to end by the age of 2t + this. */
+/** Before any generation has ended: one that still runs at age t is assumed to end by age 2t + this with probability 1/2. */
 const PRIOR_SCALE_MS = 1_000;
-/** Longest wait for a turn. */
+/** Longest wait of a probe for its turn. */
 const LONGEST_TURN_MS = 1_000;
-/** Number of ended generations to remember. The last ones count: a model may become slower or faster. */
+/** Number of recently ended generations to remember. Older ones are dropped: a model may become slower or faster. */
 const MOST_REMEMBERED = 128;
 
-/** A generation whose output is probed. Times are in milliseconds since the Unix epoch. */
+/** A generation whose output is probed. `since`: when the wait for it began. Times are milliseconds since the Unix epoch. */
 export interface Probed {
 	readonly since: number;
-	/** When it was last found running. */
+	/** When the generation was last found running. */
 	readonly seenAt: number;
 }
 
@@ -31,7 +31,7 @@ export class Prober {
 	/** Number of generations that are watched until they end. */
 	running = 0;
 	private nextAt = 0;
-	/** The generations that wait for a turn, and what to call then. */
+	/** The generations that wait for a turn, each with the function that begins its turn. */
 	private readonly waiting = new Map<Probed, () => void>();
 	/** The ages at which generations were found ended, in milliseconds. Others probably end at these ages, too. */
 	private readonly ages: number[] = [];
@@ -46,24 +46,24 @@ export class Prober {
 		private readonly intervalMs: number,
 	) {}
 
-	/** The age at which the last generation was found ended, in milliseconds; `null` before that. */
+	/** The age at which the most recently ended generation was found ended, in milliseconds; `null` if none has ended. */
 	get lastAge(): number | null {
 		return this.ages.at(-1) ?? null;
 	}
 
-	/** Learns from a generation that was just found ended. */
+	/** Remembers the age of a generation that was just found ended. */
 	ended({ since }: Probed): void {
 		this.ages.push(this.ports.clock.now() - since);
 		if (this.ages.length > MOST_REMEMBERED) this.ages.shift();
 	}
 
 	/**
-	 * Requests the first byte of an output (spec 4.3), once it is its turn. Only that byte proves that the file exists, and
-	 * only `NOT_YET` and 403 that it does not exist yet. After any other response, such as a page, or none in time, this
-	 * proves nothing.
+	 * Waits for a turn, and requests the first byte of an output (spec 4.3). One byte proves that the file exists: `ready`.
+	 * A 403 or a status in `NOT_YET` proves that the file does not exist yet: `missing`. Any other response, such as a page,
+	 * or none in time, proves nothing: `unusable`.
 	 *
-	 * @param until the latest time for its turn, which comes within a second, and `deadline` for its response
-	 * @returns what was found, and when the request was sent; `null` if it was not its turn in time
+	 * @param until the latest time for the turn, which must also come within a second; `deadline`: that for the response
+	 * @returns what was found, and when the request was sent; `null` if the turn did not come in time
 	 * @throws CancelledError once the step ends
 	 */
 	async probe(

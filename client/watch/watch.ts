@@ -6,14 +6,14 @@ import type { Readiness } from '../jobs/job';
 import type { Probed } from './prober';
 import type { Watcher } from './watcher';
 
-/** Ages of a generation at its first status checks while probing works. They find failures, which no probe can see. */
+/** Ages of a generation at its first status checks while probing works. These checks find failures: no probe can. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
-/** Later checks follow after this time or this fraction of the age, whichever is longer. */
+/** The pause before each later check: this time, or this fraction of the generation's age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
-/** A status check confirms a file that a probe found. The status may lag: these are the pauses before more such checks. */
+/** A status check confirms a file that a probe found. While the status lags behind, it is repeated after these pauses. */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
-/** With `outputUrl`, the number of poll intervals between two status checks. */
+/** With the readiness `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
 /** The pause between probes is this fraction of the generation's age, but not shorter than this minimum. */
 const PROBE_PAUSE = { leastMs: 150, ofAge: 1 / 40 };
@@ -24,26 +24,26 @@ const LAST_CHECK_MS = 1_000;
 export class Watch implements Probed {
 	since: number;
 	seenAt: number;
-	/** When the poll interval, and the backoff after an error, allow the next scheduled check. */
+	/** The earliest time of the next scheduled check, by the poll interval and the backoff after an error. */
 	private earliestAt: number;
-	/** When the last scheduled check was sent, or watching began. Confirming checks do not shift the schedule. */
+	/** When the last scheduled check was sent; before the first, when watching began. Confirming checks do not count. */
 	private scheduledAt: number;
 	/** When the next probe is due; `Infinity` if none is planned. */
 	private probeAt = Infinity;
-	/** When the next confirming check is due; `Infinity` if none is planned. */
+	/** When the next check that confirms a found file is due; `Infinity` if none is planned. */
 	private confirmAt = Infinity;
 	private confirmations = 0;
-	/** True if the step sends too many probes for this generation to get its turn. */
+	/** True if the last probe did not get its turn in time, because the step sends too many probes. */
 	private isCrowded = false;
 	/** Number of consecutive failed status checks. */
 	private failures = 0;
-	/** How many of them said that the generation does not exist. */
+	/** Number of 404s (the generation does not exist) since the last successful status check. */
 	private denials = 0;
 	/** The error of the last status check; `null` if that succeeded. */
 	lastError: GenerationError | null = null;
-	/** False if the run must not rest before the next check. */
+	/** False if the run must not rest (end early, see `Rest`) before this watch is over. */
 	mayRest = true;
-	/** When the poll interval that began in an earlier run is over. */
+	/** No check is sent before this time. After a sleep, the poll interval counts from the end of the run before. */
 	checksFrom = 0;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
@@ -70,7 +70,7 @@ export class Watch implements Probed {
 	}
 
 	/**
-	 * Checks and probes until the goal or the deadline is reached. Requests that hang are abandoned then.
+	 * Checks and probes until the goal or the deadline is reached. At the deadline, requests that hang are abandoned.
 	 *
 	 * @param goal `fetched`: until the status is known; `final`: until it is final
 	 * @throws GenerationError for an error that is permanent or persists; CancelledError once the step ends
@@ -87,7 +87,7 @@ export class Watch implements Probed {
 				const statusAt = this.statusDueAt(deadline, distantAt);
 				const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
 				const at = Math.min(statusAt, probeAt, deadline);
-				// Evaluated again during the pause: once the run has been awake for long enough, the next check may become distant.
+				// `Rest` asks again during the pause: once the run has been awake for long, `distantCheck` may postpone the check.
 				const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
 				const over = this.mayRest ? rest?.begin(restUntil) : undefined;
 				await pause(clock, at - clock.now(), halt).finally(over);
@@ -105,14 +105,14 @@ export class Watch implements Probed {
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
-		// Meanwhile, the service may have told another check of this step to wait.
+		// During the pause, the service may have asked another check of this step to wait: then `until` pauses again.
 		if (watcher.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
 		const request = watcher.fetch(this.id, deadline, confirms ? confirmAt : undefined);
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
 		const checked = await toResult(async () => await request.response);
-		// After the last confirming check, only the schedule counts.
+		// After the last confirming check, none is planned (`Infinity`), so only the schedule counts.
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}
@@ -120,10 +120,10 @@ export class Watch implements Probed {
 		if (checked.value !== null) await this.accept(checked.value, deadline);
 	}
 
-	/** Plans the next check after a transient error. Throws any other error, and a denial that persists. */
+	/** Plans the next check after a transient error. Throws any other error, and also a 404 that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		// For a generation that exists, such a denial comes from a proxy, or from a replica that lags behind.
+		// If the generation is known to exist, such an error is from a proxy, or from a replica that lags behind.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));
@@ -136,7 +136,7 @@ export class Watch implements Probed {
 		this.lastError = failure;
 		this.watcher.hold.note(failure);
 		this.watcher.transientErrors.add(failure);
-		// A response that asks to wait does not count as a failure.
+		// A response that asks to wait (`Retry-After`) does not count as a failure.
 		if (!isAskedFor) this.failures++;
 		if (!isOutage) this.denials++;
 		const tries = isAskedFor ? 0 : Math.max(0, this.failures - 1);
@@ -163,7 +163,7 @@ export class Watch implements Probed {
 		if (probed?.found === 'missing') prober.usable = false;
 	}
 
-	/** @param statusAt when the next status check is due, which does not wait for a probe */
+	/** @param statusAt when the next status check is due: a probe that has not got its turn by then is not sent */
 	private async probeOutput(statusAt: number, deadline: number): Promise<void> {
 		const { ports, prober } = this.watcher;
 		const probed = await prober.probe(this, this.url, statusAt, deadline);
@@ -180,7 +180,7 @@ export class Watch implements Probed {
 		if (probed.found === 'unusable') return;
 		if (this.readiness !== 'outputUrl') this.confirmAt = ports.clock.now();
 		else if (this.generation) {
-			// The existing file alone counts as completed (spec 4.3).
+			// With `outputUrl`, the existing file alone proves that the generation is completed (spec 4.3).
 			const { item } = this.generation;
 			this.generation = { ...this.generation, item: { ...item, status: 'completed' } };
 			prober.ended(this);
@@ -191,7 +191,7 @@ export class Watch implements Probed {
 		return this.generation?.item.url as string;
 	}
 
-	/** In a run that may rest: the next check of a generation that is not due soon; `null`: the usual schedule applies. */
+	/** In a run that may rest, the time to which `Rest` postpones the next check; `null` if the usual schedule applies. */
 	private distantCheck(): number | null {
 		const { ports } = this.watcher;
 		const { confirmAt, generation } = this;
@@ -210,12 +210,12 @@ export class Watch implements Probed {
 			const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 			at = Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 		}
-		// Not before the time that the service has asked for. Jitter spreads the checks of a step.
+		// Not before the pause that the service has asked for is over. Jitter spreads the checks of a step.
 		const held = hold.leftMs > 0 ? hold.until + ports.random() * 1000 : 0;
 		return Math.max(at, held, this.checksFrom);
 	}
 
-	/** Returns the time between two scheduled checks. Jitter spreads generations that were created together. */
+	/** Returns the time between two scheduled checks. Jitter spreads the checks of generations created together. */
 	private scheduledPause(): number {
 		const { ports, intervalMs } = this.watcher;
 		const jitter = 1 + 0.03 * ports.random();

@@ -8,19 +8,19 @@ import type { StepPorts } from '../jobs/step-ports';
 import { Prober } from './prober';
 
 interface StatusCheck {
-	/** When it was sent. */
+	/** When its request was sent. */
 	at: number;
-	/** Resolves to `null` if its deadline passed first. Rejects as the request does. */
+	/** Resolves to `null` if the deadline passes before the response. Rejects with the error of the request. */
 	response: Promise<Generation | null>;
 }
 
 /**
  * What the watches of one step share: the prober, and the status requests. Two requests for one generation are at least
- * the poll interval apart, except for confirming checks.
+ * the poll interval apart, unless one of them confirms a file that a probe has found.
  */
 export class Watcher {
 	readonly prober: Prober;
-	/** The last check of each generation, by its id. */
+	/** The most recent check of each generation, by its id. */
 	private readonly last = new Map<string, StatusCheck>();
 	/** The generations as last seen, by their ids. */
 	private readonly seen = new Map<string, Generation>();
@@ -43,10 +43,10 @@ export class Watcher {
 	}
 
 	/**
-	 * Requests the status of a generation. A request within the poll interval is reused.
+	 * Requests the status of a generation. A request that was sent less than a poll interval ago is reused.
 	 *
-	 * @param deadline a response that takes longer becomes `null`
-	 * @param confirmFrom a response that is not final is reused only if its request was sent at this time or later
+	 * @param deadline if the response has not arrived by then, it becomes `null`
+	 * @param confirmFrom an older request is reused only if the status is already known to be final
 	 */
 	fetch(id: string, deadline: number, confirmFrom = 0): StatusCheck {
 		const { clock, service, halt } = this.ports;
@@ -68,13 +68,13 @@ export class Watcher {
 		return check;
 	}
 
-	/** Requests the status, for a fresh URL, as soon as the poll interval allows. Retries and throws as `withRetries`. */
+	/** Requests the status for a new URL, once the poll interval allows. Retries; throws the last error or CancelledError. */
 	async refetch(id: string): Promise<Generation> {
 		const { clock, halt } = this.ports;
 		const refetchOnce = async () => {
 			const { at } = this.last.get(id) ?? { at: -Infinity };
 			await pause(clock, at + this.intervalMs - clock.now(), halt);
-			// Another item with the same generation may have sent a request meanwhile.
+			// Another item with the same generation may have sent a request meanwhile, which `fetch` then reuses.
 			return (await this.fetch(id, Infinity).response) as Generation;
 		};
 		return await withRetries(refetchOnce, { ...this.ports, signal: halt });
@@ -82,8 +82,8 @@ export class Watcher {
 }
 
 /**
- * Throws GenerationError if the response is about another generation, such as from a wrong cache entry. A user may have
- * typed the id in another form.
+ * Throws GenerationError if the response is about another generation, such as from a wrong cache entry. Upper case and
+ * hyphens in the ids do not matter: a user may have typed an id in another form.
  */
 function requireAbout(id: string, generation: Generation): Generation {
 	const [asked, answered] = [id, generation.item.id].map((each) =>

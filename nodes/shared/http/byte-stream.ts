@@ -14,8 +14,8 @@ export type ByteStream = Exclude<
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Reads the first bytes of a stream (at least `SNIFF_BYTES`), and puts them back, so that they can be read again. If the
- * stream ends before that, returns its whole content, and puts nothing back.
+ * Reads at least the first `SNIFF_BYTES` bytes of a stream, and puts these back, so that they can be read again. If the
+ * stream is shorter, returns its whole content, and puts nothing back.
  */
 export async function peek(stream: ByteStream): Promise<Buffer> {
 	let head = Buffer.alloc(0);
@@ -38,10 +38,10 @@ export async function peek(stream: ByteStream): Promise<Buffer> {
 	return head;
 }
 
-/** Counts the bytes of a body when they arrive, not when n8n's storage reads them: a slow storage is no stalled download. */
+/** Counts the bytes of a body as they arrive, and not as n8n stores them: a slow storage must not count as a stall. */
 export function countArrived(stream: ByteStream) {
 	const arrived = {
-		// A small body may have arrived together with the headers.
+		// A small body may have arrived with the headers: the `push` that is replaced below does not see these bytes.
 		bytes: stream.readableLength,
 		isWhole: stream.readableEnded || ('complete' in stream && stream.complete === true),
 	};
@@ -54,7 +54,7 @@ export function countArrived(stream: ByteStream) {
 	return arrived;
 }
 
-/** Returns true once the last byte has arrived or `ended` aborts, and false once too few bytes arrive within a window. */
+/** Returns true once the last byte has arrived or `ended` aborts, false once a window brings fewer than `LEAST_BYTES`. */
 export async function keepsArriving(
 	arrived: ReturnType<typeof countArrived>,
 	windowMs: number,

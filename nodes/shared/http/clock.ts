@@ -10,8 +10,8 @@ const LONGEST = 2 ** 31 - 1;
 let aheadMs = -Infinity;
 
 /**
- * Returns the time. It never goes back, even if the system's clock is set back. When the system's clock jumps forward, this
- * time does too, because `performance.now()` may stand still while the machine is suspended.
+ * Returns milliseconds since the Unix epoch. They never go back, even if the system's clock is set back. They follow a jump
+ * forward of the system's clock, because `performance.now()` may not count the time in which the machine was suspended.
  */
 function now(): number {
 	const sinceStart = performance.now();
@@ -19,7 +19,7 @@ function now(): number {
 	return Math.floor(aheadMs + sinceStart);
 }
 
-/** The clock of all waits. Only newer n8n releases end (reject) `sleep` on abort: `raceAbort` does it for older ones. */
+/** The clock of all waits. n8n's `sleep` ends on abort only in newer releases: `raceAbort` ends the wait in older ones. */
 export const wallClock: Clock = {
 	now,
 	sleep: async (wanted, signal) => {
@@ -47,7 +47,7 @@ export const requestClock: Clock = {
 		}),
 };
 
-/** Items to handle before yielding to the event loop. n8n evaluates a few thousand items per second. */
+/** Items between two yields to the event loop. n8n evaluates a few thousand per second, so 50 block it only briefly. */
 const ITEMS_AT_ONCE = 50;
 
 /** Yields to the event loop now and then, so that thousands of items do not block n8n. Call it before each item. */

@@ -20,8 +20,8 @@ const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 const USER_WAITS_MS = 20_000;
 
 /**
- * Tests the credential: reads the balance (spec 4.5). This is a function, because for a test request that is declared in
- * the credential, n8n shows the code of a connection error, such as ECONNREFUSED, which no rule can replace.
+ * Tests the credential by reading the balance (spec 4.5). The credential type does not declare a test request instead: n8n
+ * would show a connection error of that request as its code, such as ECONNREFUSED, and no rule can replace that text.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,
@@ -40,7 +40,7 @@ export async function testCredential(
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
-/** Sends with `request`, the only helper that n8n gives to a credential's test: with the API key, and without redirects. */
+/** Sends with `request`, the only helper that n8n gives to a credential's test. Adds the API key, follows no redirects. */
 function sendWith(
 	{ helpers: { request } }: ICredentialTestFunctions,
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,

@@ -4,8 +4,8 @@ import { sentences } from '../../../client/text';
 export const CREDENTIAL = 'mediaGenerationApi';
 
 /**
- * The address to which paths such as `/v1/models` are appended. Blanks, trailing slashes and a trailing `/v1` are ignored.
- * Throws GenerationError `invalid_base_url` for anything but a plain http or https address.
+ * Returns the typed Base URL without blanks around it, trailing slashes and a trailing `/v1`: paths such as `/v1/models` are
+ * appended to the result. Throws GenerationError `invalid_base_url` for anything but a plain http or https address.
  */
 export function serviceAddress(typed: unknown): string {
 	const text = String(typed ?? '').trim();
@@ -14,7 +14,7 @@ export function serviceAddress(typed: unknown): string {
 	// URL parsers silently drop line breaks and tabs, so `canParse` accepts them.
 	if (!URL.canParse(text) || /\s/.test(text)) throw invalidBaseUrl('is not a valid web address');
 	const url = new URL(text);
-	// n8n would send a user name and password instead of the API key.
+	// n8n would send a user name and password from the URL instead of the API key.
 	if (url.username || url.password)
 		throw invalidBaseUrl('must not contain a user name or password');
 	if (/[?#]/.test(text)) throw invalidBaseUrl('must not contain ? or #');
@@ -23,8 +23,8 @@ export function serviceAddress(typed: unknown): string {
 }
 
 /**
- * Returns the API key to send, without a copied `Bearer`, blanks and invisible characters. n8n would drop some of these
- * when it sends the key, and the key could then not be found, and removed, in an error response that quotes it.
+ * Returns the API key to send, without a copied `Bearer`, blanks and invisible characters. n8n would drop some of these on
+ * sending. An error response would then quote the key in another form than ours, and `parsedBody` could not remove it.
  */
 export function apiKeyOf(typed: unknown): string {
 	return String(typed ?? '')
@@ -44,13 +44,13 @@ function invalidBaseUrl(reason: string): GenerationError {
 	});
 }
 
-/** n8n's messages for a missing credential: never chosen, deleted, or encrypted with another key. */
+/** Matches n8n's messages for a missing credential: never chosen, deleted, or encrypted with another key. */
 const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 /**
  * Builds the error for a request that was not sent, because its credential could not be read. `cause`: n8n's error, or
- * that of an abort before the credential was read. A GenerationError, such as `invalid_base_url`, is returned unchanged.
+ * an AbortError if the request ended before that. A GenerationError, such as `invalid_base_url`, is returned unchanged.
  */
 export function unreadableCredential(cause: unknown): GenerationError {
 	if (cause instanceof GenerationError) return cause;

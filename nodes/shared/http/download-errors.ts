@@ -3,7 +3,7 @@ import { GenerationError } from '../../../client/api/errors';
 import type { Generation } from '../../../client/api/generation';
 import { firstWords, sentences } from '../../../client/text';
 
-/** The error for a download without a usable file, with or without a response. It allows retries with backoff. */
+/** Builds the error for a download that gave no usable file. It allows retries with backoff. */
 export function badOutput(title: string, status: number | null): GenerationError {
 	const code = 'download_failed';
 	return new GenerationError({ title, description: '', code, status, retry: 'backoff' });
@@ -16,11 +16,11 @@ export function textInstead(text: string, status: number | null): GenerationErro
 	return badOutput(words === '' ? title : `${title}: ${words}`, status);
 }
 
-/** Storage errors that a retry does not cure: a full disk, a storage that rejects n8n, a file above a database's limit. */
+/** Errors of n8n's own storage that no retry cures: a full disk, missing permissions, a file above a database's limit. */
 const CANNOT_STORE =
 	/ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EISDIR|AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|max size limit/;
 
-/** The error for a file that n8n could not store. A busy database or storage is worth a retry. */
+/** Builds the error for a file that n8n could not store. It allows retries, unless `CANNOT_STORE` matches the failure. */
 export function notStored(failure: unknown): GenerationError {
 	const isFinal = [...causesOf(failure)].some(({ code, name, message }) =>
 		CANNOT_STORE.test(`${String(code)} ${String(name)} ${String(message)}`),
@@ -47,7 +47,7 @@ export function downloadError(error: GenerationError, { item }: Generation): Gen
 	});
 }
 
-/** Converts the rejection of a download into an error. Its description explains the cause, or how to remove it. */
+/** Converts what a download rejected with into an error, whose description states the cause or what to do about it. */
 export function errorFromDownload(failure: unknown): GenerationError {
 	if (failure instanceof GenerationError) return failure;
 	const unconnected = connectionFailure(failure);

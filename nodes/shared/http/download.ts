@@ -24,7 +24,7 @@ import { openStream, withRequest } from './request';
 import { fileOf, type FileSizes } from './transport';
 import type { Step } from '../step';
 
-/** Maximum number of retries. It does not apply to a transient error (`isForNow`) before `patienceMs` is over. */
+/** Maximum number of retries. Until `patienceMs` is over, transient errors (`isForNow`) are retried without this limit. */
 const MAX_RETRIES = 4;
 
 /** Milliseconds with almost no data after which a download counts as stalled. Its total time has no limit. */
@@ -37,7 +37,7 @@ export interface DownloadRequest {
 	/** Fetches the generation's status with a fresh URL (spec 4.3). */
 	refresh: () => Promise<Generation>;
 	signal: AbortSignal;
-	/** Until when the storage has asked the step to download nothing. */
+	/** The pause that the storage has asked for (`Retry-After`). All downloads of the step share it. */
 	hold: Hold;
 	/** The sizes of files that are known from probes. */
 	sizes: FileSizes;
@@ -49,7 +49,7 @@ export interface DownloadRequest {
 
 /**
  * Streams a generation's output from its presigned URL into n8n's storage. Returns the complete file, and the generation
- * as last fetched. Throws GenerationError if the file is unavailable or the generation failed, or CancelledError.
+ * as last fetched. Throws GenerationError if the file is unavailable or the generation failed; CancelledError on an abort.
  */
 export async function download(
 	step: Step,
@@ -64,7 +64,7 @@ export async function download(
 			async () =>
 				await limited(async () => {
 					until ??= wallClock.now() + patienceMs;
-					// All downloads of the step share `hold`: another one may extend it during this sleep.
+					// A loop, because all downloads of the step share `hold`: another download may extend it during this sleep.
 					while (hold.leftMs > 0 && wallClock.now() < until && !signal.aborted) {
 						await wallClock.sleep(Math.min(hold.leftMs, until - wallClock.now()), signal);
 					}
@@ -84,12 +84,12 @@ export async function download(
 		}
 		const { id } = generation.item;
 		debugLog(step)(`the download of ${id} is repeated (${error.code}, HTTP ${error.status})`);
-		// A 403 means that the URL expired: if it is the first error, retry at once with a fresh URL. Wait before other retries.
+		// A 403 means that the URL expired: if the first error is a 403, retry at once with a fresh URL. Other retries wait.
 		if (error.status !== 403 || retries > 0) {
 			const pauseMs = backoffDelay(retries, Math.random);
 			await wallClock.sleep(leftMs > 0 ? Math.min(pauseMs, leftMs) : pauseMs, signal);
 		}
-		// A pause that the storage has asked for is no failed retry.
+		// A retry after a pause that the storage has asked for (`Retry-After`) is not counted.
 		if (error.retryAfterMs === null) retries++;
 		if (signal.aborted) throw new CancelledError();
 		// Without an HTTP status, the storage has not rejected the current URL: use it again.
@@ -107,14 +107,14 @@ export async function download(
 	}
 }
 
-/** True if the storage was not reached, broke off, is busy, or does not have the file yet. */
+/** True for a transient error: the storage was not reached, broke off, is busy, or does not have the file yet. */
 function isForNow({ status }: GenerationError): boolean {
 	return (
 		status === null || status === 408 || status === 429 || status >= 500 || NOT_YET.has(status)
 	);
 }
 
-/** Copies only the URL of the fresh response: its status may be from a lagging replica, and older than `completed`. */
+/** Takes only the URL or inline file from a fresh response: a lagging replica may have sent a status before `completed`. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
 	if (fresh.isInline) return fresh;
@@ -165,7 +165,7 @@ async function fetchOnce(
 		const head = await peek(body);
 		const all = head.length < SNIFF_BYTES ? head : body;
 		const binary = await store(step, all, head, fileName, status, headers['content-type']);
-		// Content-Length need not be compared: n8n rejects a shorter body. Nor could it: it is the length of a compressed body.
+		// Content-Length is not compared: n8n already rejects a shorter body, and the header may count compressed bytes.
 		const size = Math.max(whole ?? 0, sizes.get(fileOf(url)) ?? 0);
 		if (arrived.bytes >= size) return binary;
 		const title = `The download ended after ${amount(arrived.bytes)} of ${amount(size)} bytes`;
@@ -173,7 +173,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError if that fails or it is no image or video, or a broken stream's error. */
+/** Stores a file in n8n. Throws GenerationError if it is no image or video, or storing fails; else the stream's error. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,
@@ -183,7 +183,7 @@ async function store(
 	stated?: string,
 ): Promise<IBinaryData> {
 	if (head.length === 0) throw badOutput('The storage returned an empty file', status);
-	// A cache may have stored the response to a probe, which requests only the first byte, and return it for the file.
+	// A cache may have stored the response to a probe, which requests only the first byte, and return it now.
 	if (head.length === 1) throw badOutput('The storage returned only one byte', status);
 	const content = contentOf(stated, head);
 	if ('text' in content) throw textInstead(content.text, status);

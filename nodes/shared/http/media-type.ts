@@ -3,18 +3,18 @@ type FileType = [mimeType: string, extensions: string[], bytes?: RegExp, offset?
 
 const TEXT_CONTROLS = '\t\n\f\r\x1b';
 
-/** Number of bytes needed to detect a type. Comments before the tag of an SVG can be long. */
+/** Number of first bytes that are read to detect a type: in an SVG, long comments may precede the tag. */
 export const SNIFF_BYTES = 1024;
 
 const SIGNATURE_BYTES = 64;
 
-/** The first match counts. */
+/** The first row whose bytes match a file determines its type. */
 const FILE_TYPES: FileType[] = [
 	['image/png', ['png'], /^\x89PNG\r\n/],
 	['image/jpeg', ['jpg', 'jpeg'], /^\xff\xd8\xff/],
 	['image/gif', ['gif'], /^GIF8/],
 	['image/webp', ['webp'], /^RIFF[^]{4}WEBP/],
-	// AVIF and HEIC may start with a generic image brand (mif1, msf1), and name the specific brand after it.
+	// AVIF and HEIC may start with a generic brand (mif1, msf1) and name the specific one later, so AVIF is tried first.
 	['image/avif', ['avif'], /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, 4],
 	['image/heic', ['heic', 'heif'], /^ftyp(he[iv][cmsx]|m[is]f1)/, 4],
 	['video/quicktime', ['mov', 'qt'], /^ftypqt {2}/, 4],
@@ -51,7 +51,7 @@ export function contentOf(
 	return { mimeType: MIME_TYPE.test(plain) ? plain : 'application/octet-stream' };
 }
 
-/** A file name that every storage accepts, with the extension of its type. */
+/** Returns `wanted` as a file name that every storage accepts, with an extension of its MIME type. */
 export function safeFileName(wanted: string, mimeType: string): string {
 	const cleaned = wanted
 		.normalize('NFC')
@@ -63,11 +63,11 @@ export function safeFileName(wanted: string, mimeType: string): string {
 	const known = FILE_TYPES.find(([type]) => type === mimeType)?.[1];
 	const ofType = known ?? [/^[^/]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'];
 	const last = /\.([^.]+)$/.exec(cleaned)?.[1].toLowerCase() ?? '';
-	// Only known extensions are replaced: the end of the name "v1.5" is none.
+	// Only a known extension is replaced: in "v1.5", the end belongs to the name.
 	const isKnown = [...ofType, ...FILE_TYPES.flatMap(([, all]) => all)].includes(last);
 	const stem = (isKnown ? cleaned.slice(0, -last.length - 1) : cleaned) || 'output';
 	const extension = ofType.includes(last) ? last : ofType[0];
-	// `encodeInto` stops before the first character that does not fit, so the name is never cut within one.
+	// `encodeInto` stops before the first character that does not fit, so no character is ever cut in two.
 	const room = new Uint8Array(MAX_NAME_BYTES - extension.length - 1);
 	const { read } = new TextEncoder().encodeInto(stem, room);
 	return `${stem.slice(0, read)}.${extension}`;

@@ -9,7 +9,7 @@ const GRACE_AFTER_STOP_MS = 5_000;
 
 interface RequestLimits {
 	signal?: AbortSignal;
-	/** The signal of the execution's stop, if `signal` is not that one. */
+	/** Aborts when the execution is stopped. Omitted if `signal` covers that. */
 	stop?: AbortSignal;
 	/** In milliseconds. By default, the request has no time limit. */
 	timeoutMs?: number;
@@ -39,7 +39,7 @@ export async function withRequest<T>(
 		return await raceAbort(request.signal, send(request));
 	} finally {
 		for (const forget of waiting) forget();
-		// Without a reason, each abort creates a DOMException with a stack trace.
+		// An abort without a reason would create a DOMException with a stack trace, which takes time.
 		request.abort('settled');
 	}
 }
@@ -62,7 +62,7 @@ export async function openStream(
 		...options,
 		method: 'GET',
 		url,
-		// Images and videos are already compressed.
+		// Asks for no compression, because images and videos are compressed already.
 		headers: { ...options.headers, 'Accept-Encoding': 'identity' },
 		encoding: 'stream',
 		returnFullResponse: true,

@@ -15,7 +15,7 @@ import { openStream, withRequest, type FullResponse } from './request';
  * in their own modules.
  */
 
-/** Enough for ten uploads of megabytes at once. Less than the 120 s after which other executions take this one for dead. */
+/** Enough for ten large uploads at once, and less than the 120 s after which other executions consider this one dead. */
 const LONGEST_REQUEST_MS = 90_000;
 
 const PROBE_TIMEOUT_MS = 10_000;
@@ -35,8 +35,8 @@ export function serviceOf(
 
 /**
  * Binds the request port to the node's credential, which is read anew for each request: the Base URL and the API key.
- * Redirects are not followed, and the API key is removed from responses. Once n8n has a creating request, `signal` does
- * not abort it, and a Stop only after some seconds: without its response, the id of a charged generation would be lost.
+ * Redirects are not followed, and the API key is removed from responses. Once n8n has a creating request, `signal` never
+ * aborts it, and a Stop only after some seconds: otherwise the id of a charged generation would be lost with the response.
  */
 export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
@@ -60,7 +60,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 				json: true,
 				// As text: n8n's JSON parser would round large numbers, such as a numeric id.
 				encoding: 'text',
-				// `withRequest` has the timeout. After a pause of the process, n8n's would fire before an arrived response is read.
+				// `withRequest` has a timeout. n8n's, after a pause of the process, fires before an arrived response is read.
 				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -69,7 +69,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 			const sender = Object.create(n8n, {
 				getExecutionCancelSignal: { value: () => request.signal },
 			}) as IAllExecuteFunctions;
-			// Passes the credential on: n8n would read it again, and a user may have edited it since it was read above.
+			// Otherwise n8n would read the credential again, and a user may have edited it since `url` was built.
 			const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 			const { httpRequestWithAuthentication } = n8n.helpers;
 			const given = [CREDENTIAL, options, { credentialsDecrypted }] as const;
@@ -83,7 +83,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 	};
 }
 
-/** The sizes of files in bytes, by their URLs without query: a fresh URL has another signature. */
+/** The sizes of files in bytes, by URL without its query, where each fresh URL of a file has another signature. */
 export type FileSizes = Map<string, number>;
 
 /** Returns the key of a URL in `FileSizes`. */
@@ -93,7 +93,7 @@ export function fileOf(url: string): string {
 
 /**
  * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is clear: a
- * storage may send the whole file or never end the response. `sizes`: the size is added if the storage names it.
+ * storage may send the whole file or never end the response. If the storage states the file's size, `sizes` gets it.
  */
 export function probeWith(
 	{ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>,
@@ -110,7 +110,7 @@ export function probeWith(
 		});
 }
 
-/** True if a body is exactly one byte: its headers say so, or else its bytes are counted until there are two. */
+/** True if a body is exactly one byte, by its headers. Without such headers, reads the body until its second byte. */
 async function isOneByte(
 	headers: Record<string, string | undefined>,
 	body: ByteStream,
@@ -125,13 +125,13 @@ async function isOneByte(
 	return bytes === 1;
 }
 
-/** An id that is sent as a number, whose digits JavaScript would round. */
+/** An id that the service sends as a number with so many digits that JavaScript would round it. */
 const LARGE_ID = /("(?:generation_)?id"\s*:\s*)(\d{16,})(?=\s*[,}])/g;
 
 /** The token in n8n's signed URL of a file, in any encoding: it gives access to the file without a login. */
 const TOKEN = /(binary-data\S{1,6}signed\S{1,6}token\S)[\w.-]+/gi;
 
-/** Shorter API keys are not removed from a success, where they may be a part of an id or a URL by chance. */
+/** Shorter API keys are not removed from a success response, because an id or URL may contain them by chance. */
 const SHORTEST_KEY = 8;
 
 /**
