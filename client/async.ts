@@ -15,8 +15,8 @@ export async function toResult<T>(task: () => Promise<T>): Promise<Result<T>> {
 const abortActions = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `action` once when the signal aborts: at once if it already has. Returns a function that cancels that. Each
- * signal gets only one listener: Node.js warns of a leak above ten.
+ * Calls `action` once when the signal aborts, or immediately if the signal is already aborted. Returns a function that
+ * unregisters `action`. All actions of a signal share one listener, because Node.js warns of a leak above ten listeners.
  */
 export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
 	if (signal?.aborted) action();
@@ -26,7 +26,7 @@ export function onAbort(signal: AbortSignal | undefined, action: () => void): ()
 	return () => actions.delete(action);
 }
 
-/** A separate function: if the listener were created within `onAbort`, it would keep the first action in memory. */
+/** Not inlined into `onAbort`: a listener created there would keep the first `action` in memory, even once unregistered. */
 function listenTo(signal: AbortSignal): Set<() => void> {
 	const actions = new Set<() => void>();
 	abortActions.set(signal, actions);
@@ -34,7 +34,7 @@ function listenTo(signal: AbortSignal): Set<() => void> {
 	return actions;
 }
 
-/** Settles as `task` does. If the signal aborts first, it rejects with the signal's reason, while the task continues. */
+/** Settles as `task` does. If the signal aborts first, rejects with the signal's reason; the task itself goes on. */
 export async function raceAbort<T>(signal: AbortSignal, task: Promise<T>): Promise<T> {
 	let forget = () => {};
 	const aborted = new Promise<never>((_, reject) => {
@@ -52,7 +52,7 @@ const LATE_TIMER_MS = 1_000;
 /** Extra time to read responses that arrived while the process was paused: timers fire before sockets are read. */
 const GRACE_MS = 5_000;
 
-/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. If the timer fires late, it waits for the extra time. */
+/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. If the timer fires late, waits `GRACE_MS` more. */
 export async function deadline(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 	const due = clock.now() + ms;
 	await clock.sleep(ms, signal);
@@ -60,8 +60,8 @@ export async function deadline(clock: Clock, ms: number, signal: AbortSignal): P
 }
 
 /**
- * Settles as the task does; returns `null` if the timeout passes first. The task's own signal aborts on the timeout, and
- * when `signal` aborts. With a timeout of 0 or less, the task does not start.
+ * Settles as the task does, or returns `null` if the timeout passes first. The signal passed to the task aborts on the
+ * timeout, and when `signal` aborts. With a timeout of 0 or less, returns `null` without starting the task.
  */
 export async function withTimeout<T>(
 	clock: Clock,
@@ -85,7 +85,7 @@ export async function withTimeout<T>(
 	}
 }
 
-/** Returns a function that runs at most `most` tasks at once, in the order of the calls, and settles as each does. */
+/** Returns a function that runs the tasks passed to it, at most `most` at once, in order. Each call settles as its task. */
 export function limit(most: number) {
 	let free = most;
 	const waiting: Array<() => void> = [];
@@ -118,7 +118,7 @@ export async function withLock<T>(shared: object, key: string, task: () => Promi
  * Group commit: calls made while a group is running are carried out together as the next group.
  *
  * @param carryOut returns the results in the order of the group; if it rejects, all calls of the group reject
- * @param ready resolves when a group may start, and never rejects; by default, calls made in the same tick join
+ * @param ready resolves when a group may start, and never rejects; the default lets calls of the same tick join
  */
 export function batched<T, R>(
 	carryOut: (group: T[]) => Promise<R[]>,
@@ -134,7 +134,7 @@ export function batched<T, R>(
 	};
 	return async (one) => {
 		const index = next.push(one) - 1;
-		// The first entry of a group starts it, when the group before it has ended.
+		// The first call of a group schedules that group to start once the previous group has ended.
 		if (index === 0) results = results.then(startNext, startNext);
 		return (await results)[index];
 	};

@@ -1,6 +1,6 @@
-/** The external dependencies of `client/`. Tests replace them, and so run its rules in virtual time. */
+/** The external dependencies of `client/`. Tests replace them, for example with a clock of virtual time. */
 
-/** One call of the service. `path` begins with `/v1`. The port adds the base URL and the API key. */
+/** One request to the service. `path` begins with `/v1`. The port adds the base URL and the API key. */
 export interface ServiceRequest {
 	method: 'GET' | 'POST';
 	path: string;
@@ -14,7 +14,7 @@ export interface ServiceRequest {
 export interface ServiceResponse {
 	status: number;
 	body: unknown;
-	/** Its headers, with names in lower case. */
+	/** The response headers, with names in lower case. */
 	headers?: Readonly<Record<string, unknown>>;
 }
 
@@ -24,7 +24,7 @@ export interface ServiceResponse {
  * Rejects with a `GenerationError` with the charge `none` if the request was certainly not sent. Rejects with any other
  * error if there was no response. That error (or its `cause`) carries Node's `code` and `syscall`.
  *
- * @param signal aborts a request that reads, which then rejects; a request that creates continues until its response
+ * @param signal aborts a GET, which then rejects; a POST that is already sent continues until its response
  */
 export type SendRequest = (
 	request: ServiceRequest,
@@ -44,15 +44,15 @@ export interface ProbeResponse {
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
-/** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations. */
+/** In `client/`, names like `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch, `…Ms` durations. */
 export interface Clock {
-	/** Never goes back. */
+	/** Returns the time, which never goes back. */
 	now(): number;
 	/** Resolves after `ms` milliseconds, or as soon as `signal` aborts. Never rejects. */
 	sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Writes a line into n8n's debug log. It must contain no prompt, URL or key. */
+/** Writes a line into n8n's debug log. The line must contain no prompt, URL or key. */
 export type Debug = (line: string) => void;
 
 /** Returns a number in [0, 1), uniformly distributed like `Math.random`. It is the source of jitter. */

@@ -8,7 +8,7 @@ export type Job = CreateJob | CollectJob;
 /** The fields of a job that tell whether it has an idempotency key. */
 export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 
-/** How the end of a generation is detected (spec 4.3): by its status, its output URL, or both. */
+/** How the end of a generation is detected (spec 4.3): by its status, by its output URL, or by both (`auto`). */
 export type Readiness = 'auto' | 'status' | 'outputUrl';
 
 /** Identifies an output of a step: the input item, and which of its outputs, each from 0. */
@@ -34,33 +34,33 @@ interface JobBasics {
 	readiness: Readiness;
 	/** Maximum wait for the generation, and also for a free slot, in milliseconds. */
 	timeoutMs: number;
-	/** True if the timeout bounds the whole job, from the start of the step. Default: each wait has its own. */
+	/** True if `timeoutMs` bounds the whole job, from the start of the step. By default, each wait may last `timeoutMs`. */
 	countsFromStart?: boolean;
 	onTimeout: 'error' | 'continue';
 }
 
-/** Creates a generation, or reuses the one that was created before. Charges credits. */
+/** Creates a generation, which charges credits, or reuses the one that was created for the item before. */
 export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for error messages. */
 	itemCount?: number;
-	/** Builds the creating request, and reads its files. Called only if it is about to be sent. */
+	/** Builds the creating request, and reads its files. Called only if that request is about to be sent. */
 	request: () => Promise<CreateRequest>;
 	/**
-	 * Identifies what the item asks for: the user's values, and the id and size of files. It does not depend on the body
-	 * that is built from them. With a fallback model, it stays the same.
+	 * Digest of what the item asks for: the user's values, and the id and size of files. It does not depend on how the body
+	 * is built from these values, and a fallback model does not change it.
 	 */
 	digest: string;
 	/** The request without its reference inputs, which `request` adds when it is about to be sent. */
 	draft: CreateRequest;
-	/** Parameters and key with unevaluated expressions: a retry finds the item by these, even if its values have changed. */
+	/** Parameters and idempotency key as unevaluated expressions: a retry recognizes the item by them if values changed. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
-	/** A unique key for the item: each key has one generation, across all executions. `null`: none. */
+	/** A unique key for the item: each key has one generation, across all executions. `null`: no key. */
 	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
 	/** How many times a failed generation, which was refunded, is created again in the same step. Default: 0. */
 	retriesOnFailure?: number;
-	/** Models to try in order, if the model of the request creates nothing. Default: none. */
+	/** Models to try, in this order, if the model of the request fails or refuses. Default: none. */
 	fallbackModels?: string[];
 	/** How many generations failed, and how many fallback models were used. Set while the job runs. */
 	tried?: { failed: number; fallbacks: number; lastFailure?: GenerationError };
@@ -80,12 +80,12 @@ export function isAboutModel({ code }: Pick<GenerationError, 'code'>): boolean {
 	return MODEL_ERRORS.has(code);
 }
 
-/** The fallback model that creates the output; `undefined` for the model of the request. */
+/** The fallback model that the job uses now; `undefined` while it uses the model of the request. */
 export function fallbackOf(job: Job): string | undefined {
 	return job.kind === 'create' ? job.fallbackModels?.[(job.tried?.fallbacks ?? 0) - 1] : undefined;
 }
 
-/** Builds the request that a job sends, with its fallback model. Throws as `job.request`. */
+/** Builds the request that a job sends, with the fallback model if one is in use. Rejects if `job.request` rejects. */
 export async function requestOf(job: CreateJob): Promise<CreateRequest> {
 	const request = await job.request();
 	const model = fallbackOf(job);
@@ -117,7 +117,7 @@ export function decideNextTry(
 	return 'next model';
 }
 
-/** Adds to the last error of an output what was tried before it. */
+/** Adds to the last error of an output which failures and fallback models came before that error. */
 export function explainTries({ fallbackModels = [], tried }: CreateJob, thrown: unknown): unknown {
 	if (!tried || !(thrown instanceof GenerationError)) return thrown;
 	const { failed, lastFailure } = tried;

@@ -31,19 +31,19 @@ export interface Memory {
 	since: number;
 	/** When the last run ended; 0 in the first run. */
 	restedAt: number;
-	/** How items ended, by index: the error, or `null` after a success. Later waves skip these items. */
+	/** How items ended, by item index: the error, or `null` after a success. Later runs skip these items. */
 	ends: Record<number, GenerationErrorFields | null>;
 	/** Rows of generations that could not be written to the table. */
 	unwritten: Row[];
-	/** How long the rows of requests that other executions are sending have not changed. */
+	/** For each row whose request another execution is sending: how long the row has not changed. */
 	silences: Silence[];
-	/** Since when the step waits for the generations that still run, by their ids. */
+	/** For each generation that still runs, by its id: since when the step has waited for it. */
 	waits: Record<string, number>;
-	/** How long the last generations took, in milliseconds. */
+	/** How long the most recent generations took, in milliseconds. */
 	durations: number[];
 	/** Since when the service has been failing; `null` after a response that shows that it works. */
 	downSince: number | null;
-	/** Until when nothing may be sent, because the service has asked for that (`Retry-After`). */
+	/** Until when nothing may be sent, because the service has asked to wait (`Retry-After`). */
 	heldUntil: number;
 	spent: Spent;
 }

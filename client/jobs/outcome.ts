@@ -13,12 +13,12 @@ export type Outcome<T> =
 	/** The step ended before the job did. Its generation continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
-/** True if the service has shown that the generation exists. A user's id has no status until its first check. */
+/** True if the service has shown that the generation exists. A user's id has no status before its first status check. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/** Error codes of generations that ended without an output. A refund is uncertain, so only the user creates them again. */
+/** Codes of generations that ended without an output. A refund is uncertain, so the node does not create them again. */
 export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 	'generation_ended',
 	'output_missing',
@@ -31,7 +31,7 @@ export function errorOfEnd(generation: Generation): GenerationError | null {
 	return lacksOutput(generation) ? withoutOutput(generation) : null;
 }
 
-/** Returns the title of an error with the service's reason; a reason that is too long for it goes into `details`. */
+/** Returns fields of an error. The service's reason is added to the title, or to `details` if it is too long for a title. */
 function withReason(title: string, { item, failureReason }: Generation) {
 	const reason = inTitle(failureReason);
 	return {
@@ -107,7 +107,7 @@ export function timedOutGeneration(
 	});
 }
 
-/** Builds the error for an item whose request would be sent too late. `lastError`: the error of its last request, if any. */
+/** Builds the error for an item not sent before its timeout. `lastError`: the error of its last request, `null` if none. */
 export function sentTooLate(timeoutMs: number, lastError: GenerationError | null): GenerationError {
 	return new GenerationError({
 		title: `The request could not be sent within ${inSeconds(timeoutMs)}`,
@@ -144,7 +144,7 @@ export function heldTooLong(
 	});
 }
 
-/** Returns a job's error as GenerationError, with its generation. If that is confirmed, the charge `none` becomes `paid`. */
+/** Returns a job's error as GenerationError with its generation. A confirmed generation turns charge `none` into `paid`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

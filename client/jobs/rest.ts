@@ -7,22 +7,22 @@ const DECIDE_EVERY_MS = 500;
 const SOON_MS = 40_000;
 const SHORTEST_REST_MS = 5_000;
 const LONGEST_REST_MS = 1_800_000;
-/** A generation is first checked at `LEAD` times the usual duration, and then whenever its age has grown by `LATE`. */
+/** A generation is first checked at `LEAD` times the usual duration, then at `LATE` times its age at the previous check. */
 const LEAD = 0.97;
 const LATE = 1.1;
-/** If no usual duration is known, the pause after a status check is this part of the age, and at least this long. */
+/** If no usual duration is known, the pause after a check is `part` of the generation's age, but at least `leastMs`. */
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
 /** A generation that is older than this multiple of the usual duration is checked as if no duration were known. */
 const OVERDUE = 2;
-/** If generations usually take longer than `QUICK_MS`, a run stays awake only for this part of the sleep before it. */
+/** If generations usually take longer than `QUICK_MS`, a run rests sooner once awake for `AWAKE_PART` of the last sleep. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.19;
-/** The pause after a status check once a run has been awake for that long. */
+/** The pause after a status check in a run that has been awake for longer than `AWAKE_PART` of the last sleep. */
 const OVERTIME_PAUSE_MS = 45_000;
-/** If the checks before and after a generation's end are further apart than this part of its age, the estimate is poor. */
+/** Checks before and after a generation's end tell its duration only if they are less than this part of its age apart. */
 const TELLING_PART = 0.3;
 const MOST_DURATIONS = 15;
-/** Longest pause between tries while a run may rest, in an outage or for a slot that other clients hold. */
+/** In a run that may rest: longest pause between retries in an outage, or while other clients hold all slots. */
 const LONGEST_PAUSE_MS = 120_000;
 
 /**
@@ -38,7 +38,7 @@ export class Rest {
 	servedAt = -Infinity;
 	/** Since when the service has been failing; `null` after a response that shows that it works. */
 	downSince: number | null;
-	/** True if the service was down at the end of the run before. */
+	/** True if the service was down at the end of the previous run. */
 	private readonly wasDown: boolean;
 	private readonly waits = new Set<() => number>();
 	private readonly startedAt: number;
@@ -57,12 +57,12 @@ export class Rest {
 		this.wasDown = downSince !== null;
 	}
 
-	/** The newest durations, for the next run. */
+	/** How long the most recent generations took, for the next run. */
 	get lastDurations(): number[] {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
 
-	/** Declares a wait of a job; call the returned function when it is over. `until`: the expected end; may be `Infinity`. */
+	/** Declares a wait of a job; call the returned function after it. `until` returns the expected end, or `Infinity`. */
 	begin(until: () => number): () => void {
 		// Wrapped, because two jobs may pass the same function, and a Set would hold it only once.
 		const wait = () => until();
@@ -70,12 +70,12 @@ export class Rest {
 		return () => this.waits.delete(wait);
 	}
 
-	/** When an item that waits for a slot should try again. `Infinity` if a generation of this run will free one. */
+	/** When an item that waits for a slot should try again. `Infinity` if a generation of this run will free a slot. */
 	slotAt(): number {
 		return this.running > 0 ? Infinity : this.clock.now() + LONGEST_PAUSE_MS;
 	}
 
-	/** The delay before a retry (0 for the first), in milliseconds. In an outage since an earlier run, it is the longest. */
+	/** Delay before a retry (`retries` 0: the first), in ms. Always the longest in an outage that began in an earlier run. */
 	backoff(retries: number): number {
 		const isStillDown = this.wasDown && this.servedAt === -Infinity;
 		return isStillDown
@@ -96,7 +96,7 @@ export class Rest {
 	 * Calls `rest` once, when all jobs wait and nothing is due soon.
 	 *
 	 * @param jobs returns the number of jobs that have begun and not ended
-	 * @param rest ends all waits; requests in flight still return their ids
+	 * @param rest ends all waits; creating requests in flight still return their ids
 	 * @param end aborts when the run has ended
 	 */
 	async watch(jobs: () => number, rest: () => void, end: AbortSignal): Promise<void> {
@@ -113,7 +113,7 @@ export class Rest {
 		}
 	}
 
-	/** The age at which a generation of this age is checked next, in milliseconds; `null` if `Watch` schedules that check. */
+	/** Returns at which age a generation that is now `age` ms old is checked next; `null`: soon, as `Watch` schedules it. */
 	nextCheck(age: number): number | null {
 		const usual = median(this.durations);
 		if (usual === null || age > OVERDUE * usual) {
@@ -124,7 +124,7 @@ export class Rest {
 		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run was awake for long enough. Long generations only: few of them end in a sleep and leave a slot idle. */
+	/** True if the run should rest sooner. Only for long generations: few end during a sleep, so few slots stay idle. */
 	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;
@@ -135,7 +135,7 @@ export class Rest {
 	ended(from: number, to: number): void {
 		const usual = median(this.durations);
 		const isTold = usual === null || to - from < TELLING_PART * to;
-		// Estimates stay near `from`: one that is too long would delay all later checks, so that none could correct it.
+		// The estimate stays near `from`: too long an estimate would delay all later checks, and so never be corrected.
 		const middle = from + Math.min((to - from) / 2, UNKNOWN.leastMs / 2);
 		this.durations.push(isTold ? middle : Math.max(from, Math.min(usual, to) * LEAD));
 	}

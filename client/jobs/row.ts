@@ -1,4 +1,4 @@
-/** A row of the data table that outlives the execution: one generation of an idempotency key. */
+/** The rows of the data table, which outlives the execution. Each row is one generation of an idempotency key. */
 
 /**
  * The columns of the table, all of type text, in the order in which a new table shows them. An empty text and NULL mean
@@ -20,7 +20,7 @@ export const TABLE_COLUMNS = [
 
 export type RowFields = Record<(typeof TABLE_COLUMNS)[number], string>;
 
-/** One row is one generation. It is written right before the creating request; its generation id follows later. */
+/** A row is one generation. It is written right before the creating request, and gets the generation's id afterwards. */
 export interface Row extends RowFields {
 	id: number;
 	/** When the row last changed, in milliseconds since the Unix epoch; `null` if the row has no valid date. */

@@ -9,11 +9,11 @@ export interface StepPorts {
 	service: ServiceClient;
 	clock: Clock;
 	random: Random;
-	/** Aborts when the step ends. Afterwards, nothing is sent. */
+	/** Aborts when the step is stopped, rests, or ends early because of an error. Afterwards, nothing is sent. */
 	halt: AbortSignal;
 	/** When the step began, perhaps in an earlier run of the same jobs. */
 	startedAt: number;
-	/** What earlier runs of the same jobs have passed on, such as the waves of a step that sleeps. */
+	/** What the previous run passed on, if the step sleeps between several runs of the same jobs. */
 	memory?: Memory;
 	/** Set if the run may rest: end early while nothing is due soon. */
 	rest?: Rest;

@@ -15,8 +15,8 @@ import {
 import { callPatiently } from './table-retries';
 
 /**
- * While several generations run, calls start at least this far apart, so that each one carries more writes. A call costs n8n
- * about 70 ms of processor time, for one row as for many: its helper workflow gets its own isolate for expressions.
+ * While several generations run, calls start at least this far apart, so that each call carries more writes. A call costs
+ * n8n about 70 ms of processor time for any number of rows: n8n creates an isolate for the call's helper workflow.
  */
 const INTERVAL_MS = 300;
 
@@ -28,7 +28,7 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows that a call read, of this step's node or key scope only. `readAt`: when the call started, as `Clock.now`. */
+/** The rows that a call read, only those of the step (see `isOwnedBy`). `readAt`: when the call started, as `Clock.now`. */
 export interface Answer {
 	rows: Row[];
 	readAt: number;
@@ -48,7 +48,7 @@ export class BatchedTable {
 	/** The beginning of the column `writer` in all rows that this run of the step writes. */
 	readonly writers: string;
 	private tickets = 0;
-	/** Start of the last call. */
+	/** When the most recent call started, as `Clock.now`. */
 	private calledAt = 0;
 
 	constructor(
@@ -63,7 +63,7 @@ export class BatchedTable {
 		return `${this.writers}${++this.tickets}`;
 	}
 
-	/** Runs `part` in the table's next call. A failed call is repeated, even if it took effect. Throws as `CallTable`. */
+	/** Runs `part` in the table's next call. A failed call is repeated, even if it took effect. Throws its last error. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -102,7 +102,7 @@ export class BatchedTable {
 	 * Runs a task whose writes must not be lost. `close` waits for it. An `UnansweredError` counts as a success, because n8n
 	 * still carries out the final changes of the call.
 	 *
-	 * @param task is told whether this is its second run, after a first one that may have taken effect
+	 * @param task gets true in its second run: the first run may have taken effect although it failed
 	 * @returns the error of the task; `null` after a success
 	 */
 	async keep(task: (isRepeated: boolean) => Promise<unknown>): Promise<unknown> {
@@ -112,7 +112,7 @@ export class BatchedTable {
 		};
 		const keepIt = async () => {
 			const error = await errorOf(false);
-			// A stop ends the retries of a failed call. One more call makes n8n start the final changes without an answer.
+			// After a stop, a failed call is not retried. One more call makes n8n start its final changes, without an answer.
 			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();
@@ -120,7 +120,7 @@ export class BatchedTable {
 		return await kept.finally(() => this.pending.delete(kept));
 	}
 
-	/** Queues a final status for the next call. */
+	/** Queues the final status of a generation: the next call writes it. */
 	end(status: string, id: string): void {
 		this.running.delete(id);
 		this.ends.set(status, [...(this.ends.get(status) ?? []), ['generation_id', id]]);

@@ -13,12 +13,12 @@ export interface Held {
 
 /** An early claim is taken back if its order is not sent within this time after the claim's row was written. */
 const MAX_WAIT_MS = 3_000;
-/** The maximum age of a claim whose request is sent. The row of an older claim is first written and read again. */
+/** A request is sent only if its claim is younger than this. Otherwise, the claim's row is first written and read again. */
 export const MAX_CLAIM_AGE_MS = 20_000;
 
 /**
- * A claim that begins before its order can be sent, so that no slot is idle while the table is written. It begins only
- * shortly before: if the process dies in between, the row counts as a request that may have been charged.
+ * A claim whose row is written before a slot is free, so that the slot is not idle during the write. The claim begins only
+ * shortly before: if the process dies before the request, the row counts as a request that may have been charged.
  */
 export class EarlyClaim {
 	private pending: { at: number; claim: Promise<Result<Held | null>> } | null = null;
@@ -37,7 +37,7 @@ export class EarlyClaim {
 			.then(async () => this.pending === pending && (await this.take(false)));
 	}
 
-	/** Ends the early claim and returns it; `null` if there is none, or it is too old. `isUsed`: false to take it back. */
+	/** Ends the early claim and returns it; `null` if there is none, or it is too old. `isUsed`: false releases it. */
 	async take(isUsed = true): Promise<Held | null> {
 		const { pending } = this;
 		const claimed = await pending?.claim;

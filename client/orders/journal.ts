@@ -20,7 +20,7 @@ export interface StoredOrder extends OrderDigests {
 /** The orders of a node, by the node's run index and then by `outputName`. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
-/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: its request has changed since. */
+/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: the request has changed since. */
 type Entry =
 	| { state: 'none' }
 	| ({ state: 'sent' } & Unresolved)
@@ -29,21 +29,21 @@ type Entry =
 /** Orders whose creating request is in flight, in any step of this process. Not stored. */
 const inFlight = new WeakSet<StoredOrder>();
 
-/** The right to send one creating request of an order. Its holder ends it with one call of `made`, `free` or `lost`. */
+/** The right to send one creating request of an order. The holder ends the claim by calling `made`, `free` or `lost`. */
 export interface Claim {
 	/** The `Idempotency-Key` header of the request. */
 	header: string;
 	/** Stores the generation as soon as its id is known. */
 	made(generation: Generation): void;
-	/** The request was certainly not charged. */
+	/** Call this if the request was certainly not charged. */
 	free(): void;
-	/** The request may have been charged. */
+	/** Call this if the request may have been charged, and its generation is unknown. */
 	lost(): void;
 }
 
 /**
  * Stores orders with the execution, so that Retry On Fail and "Retry execution" reuse a paid generation. `TableJournal` also
- * stores those with a key in a data table: this is written first before a request, and last after its response.
+ * stores orders with a key in a data table. It writes the table first before a request, but last after the response.
  */
 export class Journal {
 	/**
@@ -59,7 +59,7 @@ export class Journal {
 	/** Returns the row of a key; `null` for an item without a key. Always `null` here: only `TableJournal` has rows. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** Returns the generations that the runs of a sleeping step created: the failed ones, oldest first, and the live one. */
+	/** Returns the rows of a key whose generations a sleeping step created: `failed`, oldest first, and the `live` one. */
 	tries({ key }: Pick<Order, 'key'>): { failed: Row[]; live: Row | null } {
 		const keyRow = this.rowOf(key);
 		const { row = null, ownFailures = [] } = keyRow ?? {};
@@ -125,7 +125,7 @@ export class Journal {
 			keyRow?.release(sent > 0);
 		};
 		return {
-			// An order that may already be charged keeps its header, so that a service that supports it does not create again.
+			// An order that may be charged keeps its header: a service that supports `Idempotency-Key` then creates nothing new.
 			header: (stored.header ??= held?.header ?? this.headerWithoutKey(order)),
 			made: (generation) => {
 				inFlight.delete(stored);
@@ -137,13 +137,13 @@ export class Journal {
 		};
 	}
 
-	/** Begins the claim of an order that is sent soon. Returns false without a key, or if the key may be in use. */
+	/** Begins to claim an order that will soon be sent. Returns false if it has no key, or if the key may be in use. */
 	claimEarly({ key, fields }: Order): boolean {
 		const keyRow = this.rowOf(key);
 		if (!keyRow?.isFree) return false;
 		keyRow.early.begin(async () => {
 			const held = await keyRow.claim(fields, true);
-			// Another execution was first. `undefined` makes the order read the key again before anything is sent.
+			// Another execution claimed the key first. `undefined` makes `KeyRow.find` read the key before anything is sent.
 			if (!held) keyRow.row = undefined;
 			return held;
 		});
@@ -196,7 +196,7 @@ export class Journal {
 		return eachOnce(paidIn(Object.values(this.ordersOfRun).flat()));
 	}
 
-	/** The orders of this run of the node, in all attempts of the step. The object identifies the run, as a WeakMap key. */
+	/** The orders of this run of the node, in all attempts of the step. Callers use the object as the run's WeakMap key. */
 	get ordersOfRun(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}

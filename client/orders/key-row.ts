@@ -25,13 +25,13 @@ import {
 
 /** A row's writer counts as dead once the row has not changed for this long: longer than a claim and its request take. */
 const GONE_AFTER_MS = 120_000;
-/** Of a gap between two reads, at most this much counts as unchanged: the machine and the writer may have been suspended. */
+/** Between two reads, at most this much counts as time without a change: machine and writer may have been suspended. */
 const LONGEST_GAP_MS = 20_000;
 /** Minimum wait for the request of another execution: long enough to detect that the execution is dead. */
 const SHORTEST_WAIT_MS = 150_000;
-/** Pause before a key with new rows of several executions is read again. */
+/** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
-/** Maximum number of these reads for one claim, and of claims whose writes never appear in the table. */
+/** Most times a claim reads its key again. After as many claims whose row never appears, the table counts as broken. */
 const MOST_TRIES = 10;
 
 /**
@@ -49,7 +49,7 @@ export class KeyRow {
 	readonly early: EarlyClaim;
 	/** The pending write of a generation id. */
 	arriving: Promise<void> | null = null;
-	/** The row of a generation that could not be written to the table. */
+	/** A row with a generation id that could not be written to the table; `null` if there is none. */
 	unrecorded: Row | null = null;
 	/** Rows of failed generations by generation id; `null` for an unknown row. The table may still hold an older status. */
 	readonly failed = new Map<string, Row | null>();
@@ -85,7 +85,7 @@ export class KeyRow {
 		return token !== undefined && writer.startsWith(`${token}/`);
 	}
 
-	/** Rows of generations of this step that have failed, the oldest first. */
+	/** Rows of the failed generations that this step created, the oldest first. */
 	get ownFailures(): Row[] {
 		return [...this.failed.values()]
 			.flatMap((row) => (row && this.isOwn(row) ? row : []))
@@ -107,7 +107,7 @@ export class KeyRow {
 		if (this.row) this.measure(this.row, answer.readAt);
 	}
 
-	/** Adds up how long the row has been unchanged, by this machine's clock only. Several calls may pass the same read. */
+	/** Adds up how long the row has been unchanged, by this machine's clock only. A read passed twice counts once. */
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {
@@ -132,8 +132,8 @@ export class KeyRow {
 		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// Runs of a sleeping step follow each other, so an earlier run is dead, and its request uncertain, at once. Only to send
-		// the request again (`resubmit`), wait until the run is certainly dead, as for any other execution.
+		// If an earlier run of this sleeping step wrote the row, that run has ended, so its request is uncertain at once. But
+		// `resubmit` would send the request again, so it waits until that run is certainly dead, as for any other execution.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -141,7 +141,7 @@ export class KeyRow {
 			if (signal.aborted) throw new CancelledError();
 			const { row } = this;
 			if (row === null || (row && hasId(row))) return row;
-			// Before its writer counts as dead, read the row once more: it may have changed since the last read.
+			// Before the row's writer counts as dead, read the row at least once: it may have changed since the step last read it.
 			if (row && reads > 0 && (isOver(row) || !this.isElsewhere)) return this.abandoned(row);
 			if (row && clock.now() >= deadline) throw stillSending(row);
 			if (reads > 1) await wait(reads - 1);
@@ -156,8 +156,8 @@ export class KeyRow {
 	}
 
 	/**
-	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends one for the key. Returns
-	 * `null` if another execution was first, or the row has changed: then call `find`. `isEarly`: see `EarlyClaim`.
+	 * Writes the row of a request that is about to be sent. Afterwards, no other execution sends a request for the key.
+	 * Returns `null` if another execution was first, or the row has changed: then call `find`. `isEarly`: see `EarlyClaim`.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -170,7 +170,7 @@ export class KeyRow {
 		if (row && (hasId(row) || this.isElsewhere)) return null;
 		const sent = {
 			...fields,
-			// The header is made from these two. A request that may already be charged is repeated with the same header.
+			// The header is computed from these two. An unresolved row keeps them, so that its request keeps its header.
 			...(row?.request && { request: row.request, model: row.model }),
 			execution_id: scope.executionId,
 			status: SENT,
@@ -188,7 +188,7 @@ export class KeyRow {
 		return await this.contend(this.held, part);
 	}
 
-	/** Ends a claim without a generation: deletes its row or, if it may be charged, marks it, so that others do not wait. */
+	/** Ends a claim without a generation: deletes its row, or marks the row as uncertain if the request may be charged. */
 	release(mayBeCharged: boolean): void {
 		const { held } = this;
 		if (!held) return;
@@ -203,14 +203,14 @@ export class KeyRow {
 		void this.table.keep(async () => await this.table.run({ changes }));
 	}
 
-	/** Ends a claim with a generation, and begins to write its id into the table. Callers need not wait for that. */
+	/** Ends a claim with a generation, and begins to write its id into the table. Callers need not wait for the write. */
 	made({ id, status }: KnownGeneration): void {
 		const { held, table } = this;
 		if (!held) return;
 		this.held = null;
 		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
-		// `pending` for now: `ended` stores a final status once the id is written, and ignores one that the row already has.
+		// `pending` even if the status is final: `ended` will store a final status, but ignores one that `this.row` has already.
 		this.row = { ...row, status: 'pending' };
 		this.write(row);
 	}
@@ -237,7 +237,7 @@ export class KeyRow {
 	/** Stores a final status. A failed generation was refunded, so its row no longer counts, and the key is read again. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;
-		// Ignores a status that is stored, and an id that is no longer the key's: another item may have created a newer one.
+		// Ignore a status that is stored, and an older generation of the key: another item may have created a newer one.
 		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
 		// The status is written into the row that has the id, so the id must be written first.
 		void Promise.resolve(this.arriving).then(() => {
@@ -292,7 +292,7 @@ export class KeyRow {
 				}
 				return null;
 			}
-			// This row is the oldest: the other executions delete theirs, or have already sent a request. Pause, and read again.
+			// The row of this claim is the oldest: other executions delete theirs, or have already sent. Read again to see which.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
 			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}

@@ -60,7 +60,7 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'To create it again, delete that row and start a new execution, which charges the item again. If the service returns the same generation, change the Idempotency Key';
 
-/** Adds advice about a row to the error that its generation, output or file does not exist. Other errors stay unchanged. */
+/** Adds advice to an error saying that a row's generation, output or file does not exist. Other errors stay unchanged. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;

@@ -2,8 +2,8 @@ import { outputName, type CreateJob } from '../jobs/job';
 import { digest, requestFields, storedKey, type RequestFields } from './table';
 
 /**
- * Digests that identify an order within its output; `''` for a missing value. They are stored with the execution, so they
- * never contain the texts themselves. `recipe` and `keyRecipe` are of the expressions that `request` and `key` result from.
+ * Digests that identify an order within its output; `''` for a missing value. The execution stores only these digests, not
+ * the texts. `recipe` and `keyRecipe` are digests of the unevaluated expressions of the request and the idempotency key.
  */
 export type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
@@ -38,10 +38,10 @@ export function orderOf(job: CreateJob, runIndex: number): Order {
 }
 
 /**
- * Returns the `Idempotency-Key` header of an order. Services that support it create nothing for a repeated value, so all
- * attempts send the same one. A changed request gets a new value, and so does the next request after a failed generation.
+ * Returns the `Idempotency-Key` header of an order. A service that supports it creates nothing for a repeated value, so all
+ * attempts send the same value. A changed request gets a new value, and so does the next request after a failed generation.
  *
- * @param owner identifies the order: its workflow, node and idempotency key, or its execution, run and item
+ * @param owner identifies the order: workflow, node and idempotency key; without a key, execution, run and output
  */
 export function headerOf(
 	owner: Array<string | number>,

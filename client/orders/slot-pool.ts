@@ -5,9 +5,9 @@ import { backoffDelay } from '../api/retry';
 import { CancelledError, type GenerationError } from '../api/errors';
 import { sentences } from '../text';
 
-/** Longest pause between speculative requests (see `SlotPool`), in seconds. A shorter one causes more rejections. */
+/** Longest pause between speculative requests (see `SlotPool`), in seconds. A shorter pause causes more rejections. */
 const LONGEST_PAUSE = 10;
-/** While a speculative request is in flight, no other is sent, but for at most this long: its response may never come. */
+/** The next speculative request waits this long at most for the response of the previous one, which may never come. */
 const LONGEST_SPECULATION_MS = 10_000;
 
 /**
@@ -58,7 +58,7 @@ export class StepGate {
  * The concurrent slots of an account, and the queue for them. All steps of a process with the same credential share one
  * pool. Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
  * slot that a generation has freed. Other clients may free slots, too: so after each backoff (spec 7, retry rule 1), one
- * request is sent without a known slot (speculative), and two more after each one that succeeds.
+ * request is sent without a known slot (a speculative one). If it succeeds, two more may follow.
  */
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
@@ -69,9 +69,9 @@ export class SlotPool {
 	private allowedSpeculations = 0;
 	private refusals = 0;
 	private speculateAt = 0;
-	/** Until when a full account has asked to wait (`Retry-After`). This holds back only speculative requests. */
+	/** Until when the service has asked to wait because the account is full. Holds back only speculative requests. */
 	private readonly hold: Hold;
-	/** Since when no step has gained a slot; `null` after one has. A released slot restarts this time. */
+	/** Time of the first refusal after the last gained slot; `null` if there was none. A released slot restarts this time. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
@@ -90,7 +90,7 @@ export class SlotPool {
 	 * Waits until an item of a step may send a request. Gives up at the time `sendBy`, or once the step has waited for
 	 * `timeoutMs` in which no slot of the pool was gained or released.
 	 *
-	 * @throws GenerationError with the last refusal if it gives up; else as `StepGate.requireOpen`
+	 * @throws the last refusal (GenerationError) if it gives up; the errors of `StepGate.requireOpen` if the gate closes
 	 */
 	async acquire(
 		gate: StepGate,
@@ -186,7 +186,7 @@ export class SlotPool {
 		this.wakeFirst();
 		// While items wait, or the service has asked to wait (`Retry-After`), the limit stays.
 		if (this.line.length > 0 || this.hold.leftMs > 0) return;
-		// More slots are free than items wait, so the limit is lifted until the next refusal.
+		// No item waits although a slot was free, so the limit is lifted until the next refusal.
 		this.isLimited = false;
 		this.free = 0;
 		this.allowedSpeculations = 0;

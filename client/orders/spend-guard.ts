@@ -12,7 +12,7 @@ export interface SpendLimits {
 	maxCredits?: number | null;
 	/** The balance below which the step creates nothing more, in credits. */
 	minimumBalance?: number | null;
-	/** What earlier attempts of the step have spent, or the batch before a sleep. Default: nothing. */
+	/** What earlier attempts of the step, or its runs before a sleep, have spent. Default: nothing. */
 	spentBefore?: Spent;
 }
 
@@ -21,34 +21,34 @@ export function limitsCredits({ maxCredits, minimumBalance }: SpendLimits): bool
 	return (maxCredits ?? minimumBalance ?? null) !== null;
 }
 
-/** Other work on the account changes the balance, so a reading is used for this long. */
+/** Other work on the account changes the balance, so a balance that was read is used for at most this long. */
 const BALANCE_INTERVAL_MS = 1_000;
 /** A generation whose price is not known yet is assumed to cost at most this many times the highest price seen. */
 const PRICE_RANGE = 50;
 
 /**
- * The spending limits of a step. An item is admitted first, and settled once it is no longer sent. With a limit in
- * credits, each of its requests is measured: the first one goes alone, and the balance after it tells its price.
+ * The spending limits of a step. An item is admitted before its first request, and settled after its last one. With a
+ * limit in credits, prices are measured: the step's first request is sent alone, and the balance drops by its price.
  * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
 	balanceBefore: number | null = null;
-	/** Includes `spentBefore`, and the requests in flight. */
+	/** Includes `spentBefore`. `requests` also includes the admitted items that are not settled. */
 	readonly spent: Spent;
 	/** Number of items that were admitted and not settled. */
 	private admitted = 0;
-	/** Number of measured requests in flight. */
+	/** Number of requests that `begin` has begun and `end` has not ended. */
 	private inFlight = 0;
 	/** Number of requests whose price the last balance may not include yet. */
 	private unread = 0;
-	/** Number of requests since `base`, the last balance without a request in flight. */
+	/** Number of requests since `base` was read: the last balance while no request was in flight. */
 	private sinceBase = 0;
 	private base = 0;
 	private balance = 0;
 	private readAt: number | null = null;
 	private reading: Promise<void> | null = null;
-	/** Callbacks that resume items which wait for the result of another one. */
+	/** Callbacks that resume items that wait for the result of another item. */
 	private readonly waiting: Array<() => void> = [];
 	private readonly isMeasuring: boolean;
 
@@ -66,8 +66,8 @@ export class SpendGuard {
 	}
 
 	/**
-	 * Waits until an item may send creating requests. The caller then calls `settle` once. An item that is sent again keeps
-	 * its place, so that only the last items stay unsent. Throws as `gate.requireOpen`.
+	 * Waits until an item may send creating requests. The caller then calls `settle` once. A retry needs no new admission, so
+	 * only the last items stay unsent. Throws CancelledError, or the error with which the gate was closed.
 	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
@@ -80,7 +80,7 @@ export class SpendGuard {
 		this.admitted++;
 	}
 
-	/** An admitted item is no longer sent. `mayBeCharged`: false only if it was certainly not charged, and is not sent again. */
+	/** Ends the admission of an item that is not sent again. `mayBeCharged`: false only if it was certainly not charged. */
 	settle(mayBeCharged: boolean): void {
 		this.admitted--;
 		if (!mayBeCharged) this.spent.requests--;
@@ -88,8 +88,8 @@ export class SpendGuard {
 	}
 
 	/**
-	 * Waits until the limits allow another request. Without a limit in credits, it waits at most for the balance that a hint
-	 * shows. Throws as `gate.requireOpen`.
+	 * Waits until the limits allow another request. Without a limit in credits, waits only for the first balance, which the
+	 * step's hint shows. Throws CancelledError, or the error with which the gate was closed.
 	 */
 	async ready(gate: StepGate): Promise<void> {
 		while (!this.isReady) {
@@ -119,12 +119,12 @@ export class SpendGuard {
 			this.unread--;
 			this.sinceBase--;
 		}
-		// The sooner it is read, the less of other work on the account is in the difference.
+		// Read the balance at once: later, its difference would include more of the other work on the account.
 		if (this.isMeasuring && this.inFlight === 0 && this.unread > 0) this.read(null);
 		this.wake();
 	}
 
-	/** Waits for the last balance, unless the signal aborts: requests without a balance count at the highest price. */
+	/** Waits for a balance that is being read, unless `halt` aborts. Requests that no balance covers cost `spent.price`. */
 	async close(halt: AbortSignal): Promise<void> {
 		if (this.reading)
 			await toResult(async () => await raceAbort(halt, this.reading as Promise<void>));
@@ -143,7 +143,7 @@ export class SpendGuard {
 		return this.ports.clock.now() - this.readAt >= BALANCE_INTERVAL_MS;
 	}
 
-	/** How many more requests may be in flight. Far from the limit, none has to wait for the price of another one. */
+	/** How many more requests may begin before a balance is read. Far from the limit, requests need not wait for prices. */
 	private get room(): number {
 		if (!this.isMeasuring) return Infinity;
 		const { rest } = this;
@@ -159,7 +159,7 @@ export class SpendGuard {
 		return Math.min((maxCredits ?? Infinity) - spent, this.balance - (minimumBalance ?? -Infinity));
 	}
 
-	/** Waits until a request or an item has ended. Throws as `gate.requireOpen`. */
+	/** Waits until a request ends or an item is settled. Throws once the gate is closed. */
 	private async result(gate: StepGate): Promise<void> {
 		await raceAbort(gate.closed, new Promise<void>((resolve) => this.waiting.push(resolve)));
 		gate.requireOpen();
@@ -169,7 +169,7 @@ export class SpendGuard {
 		this.waiting.splice(0).forEach((resume) => resume());
 	}
 
-	/** Starts to read the balance. @param gate is closed if that fails; `null`: the next item reads it again */
+	/** Starts to read the balance. @param gate is closed if that fails. With `null`, the next item tries again */
 	private read(gate: StepGate | null): void {
 		this.reading ??= this.readOnce(gate).finally(() => (this.reading = null));
 	}
@@ -188,7 +188,7 @@ export class SpendGuard {
 		throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 	}
 
-	/** @param ended number of requests that had ended when the balance was read, since the last reading */
+	/** @param ended number of requests that ended after the last balance and before this one was requested */
 	private take(balance: number, inFlight: number, ended: number): void {
 		const { spent } = this;
 		this.readAt = this.ports.clock.now();

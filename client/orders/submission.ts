@@ -15,9 +15,9 @@ import { uncertainCharge } from './order-errors';
 
 /** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
-/** The first pauses between reads of a key whose request another execution sends. Each read runs a helper workflow. */
+/** The first pauses between reads of a key whose request another execution sends. Each read costs a helper workflow. */
 const KEY_PAUSES_MS = [1_000, 2_000, 3_000];
-/** Each later pause, if the run may rest. */
+/** Each pause after `KEY_PAUSES_MS`, if the run may rest. */
 const RESTING_KEY_PAUSE_MS = 60_000;
 
 /** An order that is being sent. */
@@ -27,11 +27,11 @@ interface Sending {
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when errors of the service or the network prevent it; `null` if none do. A full account is no such error. */
+	/** Since when errors of the service or network prevent the request; `null` if none do. A full account is no error here. */
 	troubledSince: number | null;
 	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
-	/** True while it has a place within the spending limit. */
+	/** True from `SpendGuard.admit` to `settle`: the order has a place within the spending limit. */
 	isAdmitted: boolean;
 	lastError: GenerationError | null;
 }
@@ -59,7 +59,7 @@ export class Submission {
 	readonly gate: StepGate;
 	/** Until when the service has asked the step to create nothing. */
 	readonly hold: Hold;
-	/** Number of lost responses in this attempt of the step. Items with the same key share one count. */
+	/** Number of lost responses in this attempt of the step, by `Order.lock`: items with the same key share one count. */
 	private readonly lost = new Map<string, number>();
 
 	constructor(
@@ -71,13 +71,13 @@ export class Submission {
 	}
 
 	/**
-	 * Returns the id of the generation that an earlier attempt created; `null` if the order may be sent.
+	 * Returns the id of the generation that already exists for an order; `null` if the order may be sent.
 	 *
 	 * @throws GenerationError `uncertain_charge` if an earlier request may have been charged and may not be sent again
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, halt, rest } = this.ports;
-		// Pauses before a key is read again whose request another execution sends.
+		// If another execution sends the request of the key: pauses before the key is read again.
 		const wait = async (reads: number) => {
 			const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
 			await this.pause(order, ms, halt);
@@ -97,7 +97,7 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns `null` if another execution was first, or nothing was sent: read the order again
+	 * @returns `null` if another execution was first, or nothing was sent: the caller then calls `earlier` again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async createWithRetries(order: Order): Promise<Generation | null> {
@@ -144,7 +144,7 @@ export class Submission {
 				continue;
 			}
 			if (decision === 'backoff') this.stats.retries++;
-			// A pause that the service has asked for is no failed retry.
+			// A pause that the service has asked for does not count as a failed retry.
 			if (decision === 'backoff' && !isAskedFor) retries++;
 			const tries = decision === 'backoff' ? Math.max(0, retries - 1) : this.lostOf(order) - 1;
 			const mayRest = rest && !isServed && cause.charge === 'none' && !isAskedFor;
@@ -163,7 +163,7 @@ export class Submission {
 			await this.resting(order, () => Infinity, guard.admit(gate));
 			sending.isAdmitted = true;
 		}
-		// The files are read after the limit, so not for an item beyond it, and before the slot, which would be idle meanwhile.
+		// Reads files: after the admission, as an item beyond the limit needs none, and before a slot, which would sit idle.
 		const request = (sending.request ??= await requestOf(order.job));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
@@ -194,7 +194,7 @@ export class Submission {
 		}
 		const { error } = sent;
 		const refusal = error instanceof GenerationError ? error : null;
-		// The `Retry-After` of a full account is for items that wait for a slot, and holds no others.
+		// The `Retry-After` of a full account holds back only items that wait for a slot: `SlotPool` handles it.
 		if (refusal && refusal.retry !== 'slot') hold.note(refusal);
 		if (refusal?.fatalForStep) gate.close(notSent(refusal, order.job));
 		permit(refusal?.retry === 'slot' ? refusal : hasLeft ? 'failed' : 'unused');
@@ -207,7 +207,7 @@ export class Submission {
 		sending.isAdmitted = false;
 	}
 
-	/** Waits until the item may send a request. The slot comes last, so that no item holds a free one while it waits. */
+	/** Waits until the item may send a request. Acquires the slot last, so that no item holds a slot while it waits. */
 	private async acquire(sending: Sending): Promise<Permit> {
 		const { gate, hold } = this;
 		const { order, ticket } = sending;
@@ -225,11 +225,11 @@ export class Submission {
 			}
 			await guard?.ready(gate);
 			const waitsSince = clock.now();
-			// No item gives up because the account is full, for as long as the step may rest.
+			// In a run that may rest, no item gives up because the account is full.
 			const mostMs = rest ? Infinity : timeoutMs;
 			const acquired = slots.acquire(gate, mostMs, ticket, this.sendBy(order));
 			const permit = await this.resting(order, () => rest?.slotAt() ?? Infinity, acquired);
-			// The wait for a slot has its own timeout.
+			// The wait for a slot has its own timeout, so it does not shorten the time for retries.
 			if (sending.troubledSince !== null) sending.troubledSince += clock.now() - waitsSince;
 			const isLate = clock.now() >= this.sendBy(order);
 			if (hold.leftMs === 0 && !isLate && (!guard || guard.begin())) return permit;
@@ -257,7 +257,7 @@ export class Submission {
 		return countsFromStart ? this.ports.startedAt + timeoutMs : Infinity;
 	}
 
-	/** Until when an order is sent again, in milliseconds since the Unix epoch. All items share the start of an outage. */
+	/** When retries of an order end, in ms since the epoch. In a run that may rest, items share the start of an outage. */
 	private giveUpAt({ order, troubledSince }: Sending): number {
 		const since = this.ports.rest?.downSince ?? troubledSince ?? Infinity;
 		return Math.min(since + order.job.timeoutMs, this.sendBy(order));
@@ -273,7 +273,7 @@ export class Submission {
 		return isAllowed && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
-	/** Gives an order up. An unresolved order may have been charged, even if its last request was rejected. */
+	/** Returns the error of an order that is given up: even if its last request was rejected, an earlier one may be paid. */
 	private finalError(sending: Sending, error: unknown): unknown {
 		const { order, lastError } = sending;
 		this.endAdmission(sending, false);

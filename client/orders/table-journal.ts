@@ -18,12 +18,12 @@ export class TableJournal extends Journal {
 		this.table = new BatchedTable(scope, ports);
 	}
 
-	/** The rows of generations that could not be written to the table. */
+	/** The rows with a generation id that could not be written to the table. */
 	get unrecorded(): Row[] {
 		return [...this.rows.values()].flatMap(({ unrecorded }) => unrecorded ?? []);
 	}
 
-	/** How long the rows of requests that other executions are sending have not changed. A sleeping step passes this on. */
+	/** For each row whose request another execution is sending: how long the row has not changed. For the step's next run. */
 	get silences(): Silence[] {
 		return [...this.rows.values()].flatMap(({ isElsewhere, silence }) =>
 			isElsewhere && silence ? silence : [],
@@ -49,7 +49,7 @@ export class TableJournal extends Journal {
 		this.writeAgain();
 	}
 
-	/** Number of creating requests that the runs of a sleeping step have sent, as far as rows show them. */
+	/** Number of creating requests that all runs of a sleeping step have sent, counted by their rows in the table. */
 	get sentByStep(): number {
 		const rows = [...this.rows.values()];
 		const isOwn = (one: KeyRow) => one.row && one.isOwn(one.row);
@@ -65,7 +65,7 @@ export class TableJournal extends Journal {
 		await this.table.close();
 	}
 
-	/** Writes the ids again that could not be written before. */
+	/** Tries again to write the generation ids that could not be written before. */
 	private writeAgain(): void {
 		for (const row of this.rows.values()) row.writeAgain();
 	}
@@ -80,7 +80,7 @@ export class TableJournal extends Journal {
 
 	private keyRow(key: string): KeyRow {
 		const refresh = async () => {
-			// Also read keys that other executions send: the sooner their unchanged time is measured, the shorter the later waits.
+			// Also read other keys whose requests other executions send: this measures `silence`, which shortens later waits.
 			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
 			await this.refresh([...new Set([key, ...watched])]);
 		};
@@ -89,7 +89,7 @@ export class TableJournal extends Journal {
 		return row;
 	}
 
-	/** Reads keys from the table and updates their rows. `keys` has no duplicates. Throws as `BatchedTable.require`. */
+	/** Reads keys (no duplicates) from the table and updates their rows. Throws `record_unavailable`, or CancelledError. */
 	private async refresh(keys: string[]): Promise<void> {
 		const answer = await this.table.require({ keys });
 		const rows = new Map<string, Row[]>();

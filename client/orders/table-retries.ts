@@ -9,8 +9,8 @@ const PATIENCE_MS = 30_000;
 const PAUSE_MS = { first: 500, longest: 5_000 };
 
 /**
- * Calls the table, and again for half a minute if that may help: its database may be locked, out of connections, or
- * restarting. A stop ends the pauses at once.
+ * Calls the table, and repeats a failed call for half a minute if that may help: n8n's database may be locked, out of
+ * connections, or restarting. After a stop, no failed call is repeated.
  *
  * @throws the error of the last call. A `GenerationError` means that calling again cannot help.
  */

@@ -12,7 +12,7 @@ export interface Where {
 	conditions: Condition[];
 }
 
-/** A change of all rows that match; with `set: null`, their deletion. Atomic if all conditions must match. */
+/** Changes all rows that match; with `set: null`, deletes them. Atomic if `where.match` is `all`. */
 export interface Change {
 	where: Where;
 	set: Partial<RowFields> | null;
@@ -27,8 +27,8 @@ export interface TableCall {
 	/** Rows of generations. They replace their claims' rows, because one update cannot write a different id into each row. */
 	made: RowFields[];
 	/**
-	 * True if an earlier call may have inserted these rows. Each is then inserted only if no row has its `writer` and
-	 * `generation_id`. Default: false.
+	 * True if an earlier call may have inserted the rows of `inserts` and `made`. A row is then inserted only if the table has
+	 * none with the same `writer` and `generation_id`. Default: false.
 	 */
 	isRepeated?: boolean;
 	/** Idempotency keys whose rows are read afterwards. */
@@ -53,16 +53,16 @@ export class UnansweredError extends Error {
 
 /** Which rows belong to a step, and how it marks the rows that it writes. */
 export interface TableScope {
-	/** Empty if the rows belong to a key scope. */
+	/** Empty if the rows belong to a key scope, which several workflows share. */
 	workflowId: string;
 	/** The id of the node, or `scope:` and the name of the key scope. */
 	nodeId: string;
-	/** Only with a key scope: nodes of other types have their own keys in it. */
+	/** Set only with a key scope, where image and video nodes have separate keys. */
 	type?: string;
 	executionId: string;
 	/** A token that is unique to this run of the step. */
 	writer: string;
-	/** If the step sleeps: the beginning that `writer` has in the rows of all its runs. These runs follow each other. */
+	/** If the step sleeps: the beginning of `writer` in the rows of all its runs, which run one after the other. */
 	token?: string;
 }
 
@@ -71,7 +71,7 @@ export const SENT = 'sent';
 /** Status of a row whose creating request may have been charged: the response was lost, or the writer died. */
 export const UNCERTAIN = 'uncertain';
 
-/** True if the row has a generation. It may have failed since. */
+/** True if the row has a generation, even one that has failed. */
 export const hasId = (row: RowFields) => row.generation_id !== '';
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
@@ -119,13 +119,13 @@ export function claimOf({ writer }: RowFields): Where {
 	return all(['writer', writer], ['generation_id', '']);
 }
 
-/** Matches the rows of the claims that `made`, rows of generations, replace. */
+/** Matches the rows of claims that are replaced by `made`, the rows of their generations. */
 export function claimsOf(made: RowFields[]): Where {
 	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
 	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };
 }
 
-/** Returns the changes that are carried out even after a stop. They write ids into rows of claims that still exist. */
+/** Returns what is changed even after a stop: the `final` changes, and the ids of `made`, written into rows of claims. */
 export function finalChanges({ changes, made }: Pick<TableCall, 'changes' | 'made'>): Change[] {
 	const ids = made.map(({ generation_id, status, ...row }) => {
 		return { where: claimsOf([row as RowFields]), set: { generation_id, status } };
@@ -145,7 +145,7 @@ export function asSeen(row: Row): Where {
 const LONGEST_KEY = 300;
 const LONGEST_PROMPT = 200;
 
-/** Returns a key as the table stores it. A long one is truncated, and ends with its digest. */
+/** Returns a key as the table stores it. A long key is truncated, and its digest is appended. */
 export function storedKey(key: string): string {
 	return storable(key, LONGEST_KEY, ` ${digest(key)}`);
 }
