@@ -9,8 +9,8 @@ import type { NodeProfile } from './sleep/state';
 import { evaluatingOnce, type Step } from './step';
 
 /**
- * Runs a node that creates generations or waits for them. In the user's workflow it is a step, which may sleep if `sleeps`
- * is true. In a helper workflow, which this package starts for a step that sleeps, it does one part of that step's work.
+ * Runs a node that creates generations or waits for them. In the user's workflow, the node is a step, which may sleep if
+ * `sleeps` is true. In a helper workflow, which works for a step that sleeps, it does one part of that step's work.
  */
 export async function runGenerationNode(
 	step: Step,

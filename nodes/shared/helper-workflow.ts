@@ -11,7 +11,7 @@ import type { Step } from './step';
 
 /**
  * A node of this package builds and starts a helper workflow to use n8n's own nodes, or to do the work of a step whose
- * execution sleeps. When that execution wakes, n8n does not run the node again: the helper's result becomes its output.
+ * execution sleeps. When that execution wakes, n8n does not run the node again, but takes the helper's result as its output.
  */
 
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
@@ -29,15 +29,15 @@ interface Helper {
 	/** Each line is a chain of nodes after the trigger. n8n runs line after line, and returns the output of the last line. */
 	lines: HelperNode[][];
 	/**
-	 * Which executions of the helper workflow n8n keeps. `none`: none, for one that never sleeps. `sleeps`: those that fail,
-	 * and those that succeed if `HelperTerms.successes` says so. `files`: all.
+	 * Which executions of the helper workflow n8n keeps. `none`: none, only for a helper that never sleeps. `sleeps`: those
+	 * that fail, and those that succeed if `HelperTerms.successes` says so. `files`: all.
 	 */
 	saved: keyof typeof SAVED;
 }
 
 /**
- * What a sleeping helper workflow knows from the step that started it, and passes on to those that it starts. It is part
- * of the settings of the helper workflow. n8n stores these with the execution, and shows them in no item, error or log.
+ * What the helper workflows of a step that sleeps get from the step, and pass on to each other. Each has it in its workflow
+ * settings, because n8n stores these settings with the execution, and shows them in no item, error or log.
  */
 interface HelperTerms {
 	/** Proves that the step started this helper workflow: the execution of the step has stored the same secret. */
@@ -51,22 +51,22 @@ interface HelperTerms {
 /** Name of the workflow setting that contains the `HelperTerms`. */
 const TERMS = 'mediaGeneration';
 
-/** What a helper workflow takes over from the settings of the workflow that starts it. */
+/** The workflow settings that a helper workflow takes over from the workflow that starts it. */
 const INHERITED = ['timezone', 'redactionPolicy'];
 
 /** Settings of a helper workflow that sleeps: n8n must be able to read its result from the database, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// If `false`, n8n returns after a crash what it stored at the last sleep: a `Message`, never mistaken for a result.
+	// With `false`, n8n returns after a crash what it stored at the last sleep: a `Message`, never taken for a result.
 	saveExecutionProgress: false,
 	// No limit: n8n's limit would include the time asleep. The step has its own Timeout.
 	executionTimeout: -1,
 };
 
 /**
- * Settings for each value of `Helper.saved`. n8n deletes a helper execution that it does not keep before it wakes the
- * execution that waits for it. If n8n dies in between, the waiting one sleeps forever: n8n wakes it only if its helper
- * execution still exists. So helpers that sleep are kept if the user's workflow keeps executions that succeed.
+ * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n first deletes it, and then wakes the
+ * execution that waits for it. If n8n dies in between, the waiting execution sleeps forever, because n8n wakes it only if
+ * the helper execution still exists. So helpers that sleep are kept if the user's workflow keeps executions that succeed.
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -86,7 +86,7 @@ export function helperWorkflow({ name, lines, saved }: Helper): IWorkflowBase {
 		connections: connected(lines.map((line) => line.map((node) => node.name))),
 		settings: {
 			executionOrder: 'v1',
-			// By default, an n8n instance may forbid all workflows to call this one.
+			// Without this setting, the default of the n8n instance applies, which may forbid all workflows to call this one.
 			callerPolicy: 'workflowsFromSameOwner',
 			...SAVED[saved],
 		},
@@ -94,12 +94,12 @@ export function helperWorkflow({ name, lines, saved }: Helper): IWorkflowBase {
 	} as unknown as IWorkflowBase;
 }
 
-/** A node of a helper workflow that runs this node type. */
+/** The fields by which a node of a helper workflow gets the same type and credentials as another node. */
 export function sameAs({ type, typeVersion, credentials }: INode) {
 	return { type, typeVersion, credentials };
 }
 
-/** The terms of the helper workflows of a step that sleeps. */
+/** The `HelperTerms` that a step which sleeps gives to its helper workflows. */
 export function newTerms(step: Step, secret: string): HelperTerms {
 	const { saveManualExecutions, saveDataSuccessExecution, saveDataErrorExecution } =
 		settingsOf(step);
@@ -113,31 +113,31 @@ export function newTerms(step: Step, secret: string): HelperTerms {
 	};
 }
 
-/** The terms of the helper workflow that the node runs in; `null` in a workflow of the user. */
+/** The `HelperTerms` of the helper workflow that the node runs in; `null` in a workflow of the user. */
 export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The secret of the helper workflow that the node runs in. `null` if it has none: it may then not read any step. */
+/** The secret of the helper workflow that the node runs in. `null` if there is none: the node may then read no step. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret !== '' ? secret : null;
 }
 
-/** Adds to a helper workflow what it takes over from the caller's settings. */
+/** Adds to a helper workflow the `INHERITED` settings of the workflow that starts it. */
 export function withCallerSettings(step: Step, code: IWorkflowBase): IWorkflowBase {
 	const settings = Object.entries(settingsOf(step)).filter(([name]) => INHERITED.includes(name));
 	return { ...code, settings: { ...Object.fromEntries(settings), ...code.settings } };
 }
 
-/** The settings of the workflow that the node runs in. n8n's type lacks some. In older releases, nodes cannot read any. */
+/** The settings of the workflow that the node runs in. n8n's type lacks some. In older n8n releases, nodes can read none. */
 function settingsOf(step: Step): IDataObject {
 	return (step.n8n.getWorkflowSettings?.() ?? {}) as unknown as IDataObject;
 }
 
 /**
  * Runs a helper workflow. If it sleeps, n8n suspends this node's execution until the helper ends, and then uses the helper's
- * result as the output of this node. `output`: `null` if the helper sleeps. Throws n8n's error, or that of the helper.
+ * result as the output of this node. `output`: `null` if the helper sleeps. Throws the error of n8n or of the helper.
  */
 export async function runHelper(
 	step: Step,

@@ -2,7 +2,7 @@ import { recordUnavailable } from '../../../client/orders/order-errors';
 import { sentences, truncate } from '../../../client/text';
 import { TABLE_NAME } from '../../../client/orders/table';
 
-/** n8n's messages that name a cause, with the explanation for users, and whether calling again may help. */
+/** For each message of n8n that shows a cause: the explanation for users, and whether a later call may work (`mayPass`). */
 const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
 		// n8n wakes executions before it starts its data tables, so this error may pass.
@@ -15,13 +15,13 @@ const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 		'The data tables of this n8n instance are full. Delete rows that are no longer needed, or raise N8N_DATA_TABLES_MAX_SIZE_BYTES',
 	],
 	[
-		// There is no Data Table node, or it lacks the operation or its parameters.
+		// This n8n has no Data Table node, or an old one that lacks the operation or its parameters.
 		/unrecognized node type|cannot read properties of undefined \(reading '(execute|description)'\)|could not get parameter/i,
 		'Creating data tables from a workflow needs n8n 2.3 or later. Update n8n. If NODES_EXCLUDE contains the Data Table node, remove it there',
 	],
 ];
 
-/** Returns an error that explains n8n's error and quotes it. It is a GenerationError if calling again cannot help. */
+/** Returns an error that explains and quotes n8n's error; a GenerationError if calling the table again cannot help. */
 export function tableError(cause: unknown): Error {
 	const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
 	const quoted =

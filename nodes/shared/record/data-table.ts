@@ -29,8 +29,8 @@ import type { Step } from '../step';
 const MOST_CONDITIONS = 200;
 
 /**
- * Opens the table of the workflow's project, and creates it if it is missing. Throws GenerationError
- * `record_unavailable`, with advice.
+ * Opens the table of the workflow's project, and creates it if it is missing. Returns the function that calls the table.
+ * Throws GenerationError `record_unavailable`, with advice, if the table cannot be used.
  */
 export async function dataTable(step: Step): Promise<CallTable> {
 	const table = tableOf(step);
@@ -55,9 +55,9 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
 }
 
 /**
- * Inserts rows of generations that have no row yet, even after the execution was stopped. n8n then still runs a helper
- * workflow, but returns no output. The helper workflow therefore looks up the table's id itself. Throws Error if there is
- * no table.
+ * Inserts rows of generations that have no row yet. This works even after a stop of the execution: n8n then still runs a
+ * helper workflow, but returns no output to this code. The helper workflow therefore looks up the table's id itself.
+ * Throws Error if the table cannot be used.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
 	requireSavedWorkflow(step);
@@ -67,7 +67,7 @@ export async function insertMissing(step: Step, rows: RowFields[]): Promise<void
 	await patiently(step, async () => await runTableNodes(step, all, rows.map(cells), all));
 }
 
-/** Makes an operation on the rows of a table. */
+/** Builds an `Operation` on the rows of one table. */
 type RowOperation = (operation: string, parameters: INodeParameters) => Operation;
 
 function operationsOn(tableId: string): RowOperation {
@@ -84,7 +84,7 @@ function insert(row: RowOperation): Operation {
 	return { ...row('insert', { columns, options }), eachRow: true };
 }
 
-/** As `insert`, but only if no row has the same values in these columns. In such a condition, `null` matches NULL. */
+/** The operation that inserts each input item, unless a row has its values in these columns. Here, `null` matches NULL. */
 function insertUnless(row: RowOperation, columns: Array<keyof RowFields>): Operation {
 	const conditions = columns.map((keyName) => {
 		return { keyName, keyValue: `={{ $json.${keyName} }}` };
@@ -123,7 +123,7 @@ async function carryOut(step: Step, tableId: string, call: TableCall): Promise<R
 	if (!first) return [];
 	const rows = output.map(({ json }) => parseRow(json));
 	for (const other of others) {
-		// All writes were in the call above. This one only reads, so it can safely be repeated by itself.
+		// All writes were in the call above. Each call here only reads, so it can safely be repeated by itself.
 		const more = await patiently(step, async () => await runTableNodes(step, [other]));
 		rows.push(...more.map(({ json }) => parseRow(json)));
 	}
@@ -136,7 +136,7 @@ function equals(keyName: string, value: string | number): INodeParameters {
 	return { keyName, condition: 'eq', keyValue: literal(value) };
 }
 
-/** Stores an empty string as NULL. A CSV import leaves NULL too, and older n8n releases cannot match an empty string. */
+/** The cells of a new row. Empty texts become NULL, as in a CSV import, because older n8n releases cannot match them. */
 function cells(fields: RowFields): Record<string, string | null> {
 	return Object.fromEntries(TABLE_COLUMNS.map((name) => [name, fields[name] || null]));
 }

@@ -7,12 +7,12 @@ import { wallClock } from '../http/clock';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
-/** How long the id of a table is used before it is looked up again: once a user renames the table, a new one is needed. */
+/** How long a table's id is used before the table is looked up by name again: a user may rename it to get a new one. */
 const REMEMBERED_MS = 60_000;
 
 const remembered = new Map<string, { id: string; at: number }>();
 
-/** Returns the id of a saved workflow. One that is not saved has no project: throws GenerationError `record_unavailable`. */
+/** Returns the workflow's id. Throws GenerationError `record_unavailable` if it was never saved, and so has no project. */
 export function requireSavedWorkflow(step: Step): string {
 	const { id = '' } = step.n8n.getWorkflow();
 	if (isSaved(id)) return id;
@@ -21,7 +21,7 @@ export function requireSavedWorkflow(step: Step): string {
 	);
 }
 
-/** The table in the project of the step's workflow. Remembers its id for a while. Throws as `requireSavedWorkflow`. */
+/** The table in the project of the step's workflow. Throws `record_unavailable` if the workflow is not saved. */
 export function tableOf(step: Step) {
 	const workflowId = requireSavedWorkflow(step);
 	const idOf = async () => {
@@ -33,7 +33,7 @@ export function tableOf(step: Step) {
 	};
 	return {
 		id: idOf,
-		/** Runs a call with the table's id. If it fails, the table may have been deleted: the next call looks for it again. */
+		/** Runs `call` with the table's id. If it fails, the table may have been deleted, so the next call looks for it. */
 		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
 			const id = await idOf();
 			const ran = await toResult(async () => await call(id));
@@ -44,13 +44,13 @@ export function tableOf(step: Step) {
 	};
 }
 
-/** True if n8n's data tables can be used. An execution may run before that, while n8n starts. Creates no table. */
+/** True if n8n's data tables already work: while n8n starts, an execution may run before they do. Creates no table. */
 export async function dataTablesWork(step: Step): Promise<boolean> {
 	return (await toResult(async () => await runTableNodes(step, [listing]))).ok;
 }
 
 /**
- * Finds or creates the table. If creating fails, the tables are listed again: another step may have created it.
+ * Finds or creates the table, and returns its id. If creation fails, looks again: another step may have created the table.
  */
 async function findOrMake(step: Step): Promise<string> {
 	const there = await find(step);
@@ -62,14 +62,14 @@ async function findOrMake(step: Step): Promise<string> {
 	throw made.ok ? new Error('n8n returned no ID for the new data table') : made.error;
 }
 
-/** The operation that creates the table. It fails if there is one. */
+/** The operation that creates the table. It fails if the table exists. */
 export const creation: Operation = {
 	parameters: {
 		resource: 'table',
 		operation: 'create',
 		tableName: TABLE_NAME,
 		columns: { column: TABLE_COLUMNS.map((name) => ({ name, type: 'string' })) },
-		// If true, n8n would look at only one table whose name contains this name (the last one changed), and may miss ours.
+		// If true, n8n checks only the last changed of all tables whose names contain this name, and may miss the right table.
 		options: { createIfNotExists: false },
 	},
 };
@@ -84,9 +84,9 @@ export const listing: Operation = {
 };
 
 /**
- * Finds the table, and compares names itself, because n8n's filter also matches a part of a name. Throws GenerationError
- * `record_unavailable` if its columns are wrong: a table that n8n creates from a CSV file has number and date columns, which
- * change the text of keys.
+ * Returns the table's id; `undefined` if there is no table. Compares whole names here, because n8n's filter also matches a
+ * part of a name. Throws GenerationError `record_unavailable` if the table's columns are wrong: a table that n8n creates
+ * from a CSV file has number and date columns, which change the text of keys.
  */
 async function find(step: Step): Promise<string | undefined> {
 	const tables = await runTableNodes(step, [listing]);

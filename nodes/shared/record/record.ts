@@ -19,8 +19,8 @@ export function keyOf(job: KeyedJob): string | null {
 }
 
 /**
- * Opens the table, and reads the rows of all idempotency keys. Only then may creating requests be sent for these items.
- * Returns `null` if no item has an idempotency key. Throws GenerationError `record_unavailable`.
+ * Opens the table, and reads the rows of all idempotency keys. No creating request may be sent for these items before.
+ * Returns `null` if no item has an idempotency key. Throws GenerationError `record_unavailable` if the table does not work.
  */
 export async function openRecord(
 	step: Step,
@@ -46,15 +46,15 @@ export interface CreatedGeneration {
 }
 
 /**
- * Inserts a row for each charged generation that the step does not return and that has no row. The new row gets the
- * idempotency key of its item only if the row of that key could not be written. Never throws: there may be no table.
+ * Inserts a row for each charged generation that the step does not return and that has no row. The new row gets the item's
+ * idempotency key only if `record` was open, but could not write the row of that key. Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	step: Step,
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
-	// `hasRow` is also true for a row that is still to be written: after a stop, `TableJournal` may write it later than this.
+	// `hasRow` is also true for a row that is not written yet: after a stop, `TableJournal` may write that row only later.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await toResult(async () => {
@@ -74,13 +74,13 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
-/** The owner of the rows of a step without a key scope, and of rows without an idempotency key: the node of the workflow. */
+/** The node as the owner of rows: of all rows of a step without a key scope, and of rows without an idempotency key. */
 function nodeOwner({ n8n, node }: Step) {
-	// A node of a sub-workflow given as JSON may have no id. The workflow id of such a node is that of the calling workflow.
+	// In a sub-workflow that is given as JSON, nodes may have no id, and n8n returns the workflow id of the calling workflow.
 	return { workflowId: n8n.getWorkflow().id ?? '', nodeId: node.id || `name:${node.name}` };
 }
 
-/** The owner and the writer of a step's rows. The owner is its node, or all nodes of its type with the same key scope. */
+/** The owner and the writer of a step's rows. The owner is the step's node or all nodes of its type in its key scope. */
 function scopeOf(step: Step, memory?: Memory): TableScope {
 	const token = memory?.token;
 	const run = randomUUID();

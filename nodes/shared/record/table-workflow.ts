@@ -9,33 +9,33 @@ import type { Step } from '../step';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
-/** Extra milliseconds for each row and operation of the call. */
+/** Milliseconds that are added to this timeout for each row and each operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** Milliseconds for which a step waits for the table after the end of the AI agent's tool call in which it runs. */
+/** How long a step that runs as an AI agent's tool waits for the table after the deadline of its call, in milliseconds. */
 const GRACE_MS = 3_000;
 
-/** An expression for the output items of the second operation, for the operations after it. */
+/** The n8n expression by which later operations of a call read the output items of the second operation. */
 export const OUTPUT_OF_SECOND = "$('Table 2').all()";
 
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
 /**
- * One use of n8n's Data Table node. It runs once, or for each row of the call if `eachRow` is set. Then `next` runs
- * for the rows that it returns.
+ * One use of n8n's Data Table node. The node runs once or, with `eachRow`, for each of its input rows. After it, the
+ * operation `next` runs for the rows that this node outputs.
  */
 export interface Operation {
 	parameters: INodeParameters & { resource: 'table' | 'row'; operation: string };
 	eachRow?: boolean;
-	/** True if the operations after this one run even if it fails. */
+	/** True if the operations after this one run even if this one fails. */
 	mayFail?: boolean;
 	next?: Operation;
 }
 
 /**
- * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. Returns the output of the last one.
+ * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. Returns the output of the last.
  * If the execution was stopped before n8n answered, starts the `final` operations, does not wait for them, and throws
- * UnansweredError: nothing is then known about the rows of the table. Any other error is one of `tableError`.
+ * UnansweredError: it is then unknown which operations were carried out. Throws any other error as `tableError` explains it.
  */
 export async function runTableNodes(
 	step: Step,
@@ -62,8 +62,8 @@ export async function runTableNodes(
 }
 
 /**
- * Settles as `running` does, or rejects soon after an AI agent's call should have ended. A Stop does not end the wait: n8n
- * ends the helper workflow. Without the wait, a row could be written after its deletion, and look like a sent request.
+ * Settles as `running` does. In a tool, throws UnansweredError soon after the agent's call should have ended. On a Stop,
+ * n8n ends the helper workflow. The wait lasts until then: otherwise, a row could be written after `final` deleted it.
  */
 async function withinCall<T>({ callEndsAt, signal }: Step, running: Promise<T>): Promise<T> {
 	if (callEndsAt === undefined) return await running;

@@ -22,7 +22,7 @@ export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): Nod
 	};
 }
 
-/** As `beginSleep`, but items without an idempotency key fail, even if the step then polls: the user's option needs keys. */
+/** Fails each item that has no idempotency key, even if the step then polls. Then returns what `beginSleep` returns. */
 export async function beginBatch(
 	step: Step,
 	profile: NodeProfile,

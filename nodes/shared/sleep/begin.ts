@@ -16,16 +16,16 @@ import { messageItem, newState, type SleepState, type NodeProfile } from './stat
 import { runWave } from './wave';
 import { guardWorkflow } from './workflows';
 
-/** A step with a shorter Timeout polls: n8n wakes executions only once a minute, so the Timeout could pass in the sleep. */
+/** A step polls if every Timeout is shorter: n8n wakes executions once a minute, so a Timeout could pass in the sleep. */
 const LEAST_TIMEOUT_MS = 130_000;
 
 /**
- * Runs the first wave of a step, which ends once nothing is due soon, and lets the execution sleep. If no sleep is needed,
- * or n8n cannot suspend the execution, `runNode` must finish the step without a sleep.
+ * Runs the first wave of a step (its work until nothing is due soon), and then lets the execution sleep. If no sleep is
+ * needed, or n8n cannot suspend the execution, `runNode` must finish the step without a sleep.
  *
- * @param step evaluates each expression only once
- * @param start gets what the wave has done, for the case that `runNode` must go on
- * @param failures get the errors of the wave
+ * @param step from `evaluatingOnce`, so that the values before and after the sleep are the same
+ * @param start is changed: it gets the memory and the counters of the wave, so that `runNode` can go on from there
+ * @param failures is changed: it gets the errors of items that failed in the wave
  * @returns the output of the step; `null` if `runNode` must run the jobs
  */
 export async function beginSleep(
@@ -64,7 +64,7 @@ export async function beginSleep(
 	return null;
 }
 
-/** True if the output of a step may have files: those that it downloads, or those of its input items. */
+/** True if the output of a step may have files: the step downloads some, or passes on files of its input items. */
 function hasFiles(step: Step, planned: Plan[]): boolean {
 	const downloads = planned.some(({ download }) => download !== null);
 	return downloads || step.items.some((_, index) => keptInput(step, index)?.binary);
@@ -74,8 +74,8 @@ function hasFiles(step: Step, planned: Plan[]): boolean {
  * Lets the execution of a step sleep until its helper executions have ended. n8n then returns their result as the output
  * of the step.
  *
- * @param step evaluates each expression only once
- * @returns what the step returns; `null` if n8n refuses, and the step must go on awake. A hint then says why
+ * @param step from `evaluatingOnce`, so that the values before and after the sleep are the same
+ * @returns what the step must return now; `null` if n8n could not suspend the execution. The step then goes on awake
  */
 async function fallAsleep(
 	step: Step,
@@ -88,7 +88,7 @@ async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// Asleep, the step returns no items: n8n would ignore them, but Retry On Fail would run it again if one had an error.
+	// If the guard sleeps, `output` is `null`. Return no items then: if one had an error, Retry On Fail would rerun the step.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

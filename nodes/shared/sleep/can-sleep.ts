@@ -4,9 +4,9 @@ import { hasErrorOutput, isEvaluated, isSaved, runsAsTool } from '../execution';
 import { hint } from '../output/report';
 import type { Step } from '../step';
 
-/** The reason why a step cannot sleep and must poll, for a hint; `null` if it can. */
+/** Returns why a step cannot sleep and must poll, as text for a hint; `null` if the step can sleep. */
 export function whyNotSleep(step: Step): string | null {
-	// Nodes cannot read n8n's version. This date came with n8n 2.41, which first wakes a step whose helper workflow died.
+	// Nodes cannot read n8n's version. n8n 2.41 added this constant, and first wakes a step whose helper workflow has died.
 	if (!(WAIT_FOR_SUB_EXECUTION instanceof Date)) return 'sleeping needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the test case, without its metrics, when the execution falls asleep.
@@ -23,7 +23,7 @@ export function whyNotSleep(step: Step): string | null {
 	return null;
 }
 
-/** Shows a hint that a step polls although it was set to sleep. Returns `null` as a shorthand for the callers. */
+/** Shows a hint that a step polls although it was set to sleep. Returns `null`, for callers to return. */
 export function polledHint(step: Step, reason: string): null {
 	hint(step, `Polled instead of sleeping, because ${reason}`, 'warning');
 	return null;

@@ -11,11 +11,11 @@ import { messageItem, type NodeProfile, type SleepState } from './state';
 import type { Step } from '../step';
 
 /**
- * Fetches the results of a step that sleeps. If this throws, n8n keeps the execution of this helper workflow. If the user's
- * workflow is set to keep no failed executions, the error is therefore returned as an item `{ error }`. n8n itself returns
- * such an item for a helper workflow that failed, so the reader treats both alike (`deathIn`).
+ * Fetches the results of a step that sleeps. If this function throws, n8n keeps this helper execution. So if the user's
+ * workflow is set to keep no failed executions, this function returns the error as an item `{ error }`. n8n itself returns
+ * such an item for a helper workflow that failed, so the execution that waits for the results treats both alike (`deathIn`).
  *
- * @returns the output items of the step or, if there are none, a `Message`
+ * @returns the output items of the step; an item with a `Message` if the step has none, has failed or was stopped
  */
 export async function deliver(
 	helper: Step,
@@ -44,6 +44,6 @@ async function resultsOf(
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	if (!fetched.ok) return [[failureItem(fetched.error, profile.howToGoOn)]];
-	// An empty output would end the execution of the waves: n8n runs no node after one without output items.
+	// With an empty output, the execution of the waves, which waits for it, would end: n8n runs no node that gets no items.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
 }

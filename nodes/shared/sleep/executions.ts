@@ -13,7 +13,7 @@ import { isState, type SleepState } from './state';
  * Returns the step that sleeps, for a helper execution that works for it.
  *
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
- * `null` if the helper workflow does not know the secret of the step, or if n8n has not stored the sleep in time
+ * `null` if the helper workflow lacks the secret of the step (`KeptParameters`), or if n8n has not stored the sleep in time
  */
 export async function stepOf(
 	helper: Step,
@@ -26,20 +26,20 @@ export async function stepOf(
 			| KeptParameters
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
-		// n8n has not stored the sleep yet, so the execution seems to run, or to sleep in an earlier step or round of a loop.
+		// Read again: until n8n has stored this sleep, the execution seems awake, or asleep in an earlier step or loop round.
 		const task = taskAsleep(data, step);
 		if (!task || kept?.run !== run) return undefined;
-		// n8n stores all items, even those that Execute Once leaves out.
+		// n8n stores all input items. With Execute Once, the step has only the first one, so the others are removed.
 		const items = (task.data.main[0] ?? []).slice(0, kept.items.length);
 		return keptStep(helper, { execution, node: task.node, items, kept });
 	});
 }
 
 /**
- * The step that sleeps, for a helper execution that begins to work for it.
+ * Returns the step that sleeps, for a helper execution that begins to work for it.
  *
- * @returns as `stepOf`
- * @throws Error if no execution waits for the helper execution, because n8n took it for dead and another one was started
+ * @returns `null` if the step no longer sleeps, or cannot be read (`stepOf`)
+ * @throws Error if no execution waits for the helper execution: n8n took the helper for dead, and another one replaced it
  */
 export async function awaitedStep(helper: Step, state: SleepState): Promise<Step | null> {
 	const step = await stepOf(helper, state);
@@ -53,7 +53,7 @@ export async function awaitedStep(helper: Step, state: SleepState): Promise<Step
 	return step;
 }
 
-/** True if the execution that started the helper execution (`awaitedBy`) still sleeps until the helper execution ends. */
+/** True if the execution that started the helper execution (`awaitedBy`) still sleeps, waiting for the helper to end. */
 async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boolean> {
 	if (!awaitedBy) return false;
 	const read = (data: IRunExecutionData) => taskAsleep(data, awaitedBy.node);
@@ -61,8 +61,8 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 }
 
 /**
- * The state that an execution of waves stored at its last sleep, before it was killed. `null` if n8n has no state of this
- * step for it: if a worker was killed, n8n has overwritten the state.
+ * Reads the state that an execution of the waves stored when it last fell asleep, before it was killed. `null` if n8n has no
+ * state of this step stored with that execution: after a worker was killed, n8n overwrites the state.
  */
 export async function stateOf(
 	helper: Step,
@@ -75,21 +75,21 @@ export async function stateOf(
 	return state.step === step && state.run === run ? state : null;
 }
 
-/** The node at which an execution sleeps, with its input; `undefined` if it does not sleep there. */
+/** The node at which an execution sleeps, with the node's input; `undefined` if the execution does not sleep at `node`. */
 function taskAsleep({ waitTill, executionData }: IRunExecutionData, node: string) {
 	const task = executionData?.nodeExecutionStack[0];
 	return waitTill && task?.node.name === node ? task : undefined;
 }
 
-/** How often and how long to wait until n8n has stored that an execution sleeps. */
+/** How often to read an execution until n8n has stored that it sleeps, and the pause between two reads. */
 const STORING = { looks: 12, pauseMs: 5_000 };
 
 /**
- * Reads an execution once it is stored as expected.
+ * Reads an execution, again and again until n8n has stored what the caller waits for.
  *
- * @param read returns `undefined` if the execution is not yet stored as expected. It is then read again
- * @returns what `read` returns; `null` if the execution has failed, was stopped or deleted, or is not stored as
- * expected in time
+ * @param read returns `undefined` if n8n has not stored that yet. The execution is then read again
+ * @returns what `read` returns; `null` if the execution has failed, was stopped or deleted, or if n8n has not stored in
+ * time what the caller waits for
  */
 async function onceStored<T>(
 	helper: Step,
@@ -107,18 +107,18 @@ async function onceStored<T>(
 	return null;
 }
 
-/** The pause between two checks whether the step was stopped. No shorter, because each check reads all of its items. */
+/** The pause between two checks whether the step was stopped. Each check reads all items of the step, so checks are rare. */
 const STOP_CHECK_MS = 8_000;
 
 /**
- * Runs the work of a helper execution. Ends the work soon after the user has stopped the step's sleeping execution, because
- * n8n stops only that one. Also ends it a minute after another helper execution has taken the place of this one.
+ * Runs the work of a helper execution. Ends the work soon after the user has stopped the step's execution: n8n itself stops
+ * only that execution. Also ends the work a minute after another helper execution has replaced this one.
  *
- * @param step from `stepOf`
+ * @param step the step that sleeps, from `stepOf`
  * @param state names the executions that sleep
- * @param work runs as the step, with a signal that aborts after a stop
+ * @param work gets the step with a signal that aborts in these two cases, or if this helper execution is stopped
  * @returns the result of the work. `stopped`: true if the work was ended in one of these two cases
- * @throws the error of the work
+ * @throws what `work` throws
  */
 export async function unlessStopped<T>(
 	step: Step,

@@ -12,10 +12,10 @@ import type { Step } from '../step';
 /** The errors of steps that sleep, and how one helper execution passes the failure of the step to the next. */
 
 /**
- * The item that carries the failure of the step to another helper execution. `throwFailure` throws it there.
+ * The item that carries the failure of the step to another helper execution, where `throwFailure` throws it as an error.
  *
- * @param advice how to go on
- * @throws `error` itself if it is not a NodeApiError: the helper execution has failed, and not the step
+ * @param advice tells the user how to go on
+ * @throws `error` itself if it is not a NodeApiError: in that case, the helper execution has failed, and not the step
  */
 export function failureItem(error: unknown, advice = '') {
 	if (!(error instanceof NodeApiError)) throw error;
@@ -29,7 +29,7 @@ export function failureItem(error: unknown, advice = '') {
 	return messageItem({ failure });
 }
 
-/** @throws NodeApiError if there is a failure of the step */
+/** Throws the failure of the step as a NodeApiError. Does nothing if there is none. */
 export function throwFailure(helper: Step, failure: StepFailure | undefined): void {
 	if (!failure) return;
 	const { message, description, httpCode } = failure;
@@ -42,14 +42,14 @@ export function throwFailure(helper: Step, failure: StepFailure | undefined): vo
 	throw error;
 }
 
-/** What the error of a sleep that ended early needs to know of the node. */
+/** What `endedEarly` needs to know of the node. */
 export type Advice = Pick<NodeProfile, 'createsNothing' | 'howToGoOn'>;
 
 /**
- * Builds the error of a sleep that ended early. It says how to go on.
+ * Builds the error of a step whose sleep ended early. The error tells the user how to go on.
  *
- * @param what what happened: the beginning of the title
- * @param cause why it happened: the end of the title
+ * @param what the beginning of the error's title: says what happened
+ * @param cause the end of the title: says why it happened
  */
 export function endedEarly(
 	{ createsNothing, howToGoOn }: Advice,
@@ -67,7 +67,7 @@ export function endedEarly(
 	});
 }
 
-/** The error of a node that has a batch role although no sleeping step has started it. */
+/** The error of a node that has the parameter `batchRole`, although no step that sleeps has started the node. */
 export function notAsleep(helper: Step, advice: Advice): NodeApiError {
 	const details =
 		'Another release of this package may have started it. If this node is in a workflow of your own, remove its parameter batchRole';
@@ -75,10 +75,10 @@ export function notAsleep(helper: Step, advice: Advice): NodeApiError {
 }
 
 /**
- * The error of a step whose stored state this release cannot read. It names every generation that the table has for the
- * execution of the step.
+ * The error of a step whose state another release has stored, so that this release cannot read it. The error names every
+ * generation, except failed ones, that the data table has for the step's execution.
  *
- * @param execution the id of that execution
+ * @param execution the id of the step's execution
  */
 export async function otherVersion(
 	helper: Step,

@@ -15,7 +15,7 @@ import type { SleepState } from './state';
  * Fetches the results of a step after its sleep: runs its items once more, with downloads, but creates no generation.
  *
  * @returns the output items
- * @throws NodeApiError as `runNode` does
+ * @throws NodeApiError that names the item, the cause and every charged generation
  */
 export async function fetchResults(
 	step: Step,
@@ -24,7 +24,7 @@ export async function fetchResults(
 ): Promise<INodeExecutionData[][]> {
 	const failures = plans.map((plan, itemIndex) => {
 		const end = memory.ends[itemIndex];
-		// An item whose charge is unknown runs again: the ID of its generation may have come into the data table since.
+		// An item whose charge is unknown runs again: the ID of its generation may be in the data table by now.
 		if (end && end.charge !== 'unknown') return [new GenerationError(end)];
 		return plan.ok ? [] : [rejectedAfterSleep(plan.error)];
 	});
@@ -35,7 +35,7 @@ export async function fetchResults(
 	return await runToEnd(step, start, planned, failures);
 }
 
-/** The error of an item that was valid before the sleep: the package was updated since, and now rejects it. */
+/** The error of an item that was valid before the sleep, but is rejected now: the package was updated during the sleep. */
 function rejectedAfterSleep(thrown: unknown): GenerationError {
 	const details = 'The item was valid before the sleep, and may have been charged';
 	return errorOfJob(thrown, null).with({ charge: 'unknown', details });
@@ -51,8 +51,8 @@ function notSentBefore(): GenerationError {
 }
 
 /**
- * The errors of all items of a step that is given up. An item that already has an error keeps it. Any other item gets the
- * error of the step, with its generation if there is one.
+ * The errors of all items of a step that is given up. An item that already has an error keeps that one. Any other item gets
+ * `error`, with the item's generation if there is one.
  *
  * @param step the step that sleeps, from `stepOf`
  */
@@ -73,7 +73,7 @@ export async function lastKnown(
 		return { id: job.id, status: job.id in memory.waits ? 'processing' : null };
 	});
 	const named = new Set(generations.map((generation) => generation?.id));
-	// Running generations whose items are not known, because the data table or their rows are missing.
+	// Running generations that cannot be assigned to an item, because the data table cannot be read or their rows are missing.
 	const others = Object.keys(memory.waits).filter((id) => !named.has(id));
 	const details = sentences(error.details, `Generations that were running: ${others.join(', ')}`);
 	const known = others.length === 0 ? error : error.with({ details });

@@ -11,10 +11,10 @@ import type { SleepState } from './state';
  * execution that sleeps. Helper executions read them there, so that they are stored only once.
  */
 
-/** The name under which a step keeps its parameters, in the context of its node. */
+/** The key in the context of its node (`getContext('node')`) under which a step stores its parameters. */
 export const KEPT = 'sleepingBatch';
 
-/** What a step stores for its helper executions. Its expressions would not work in their workflows, so values are stored. */
+/** What a step stores for its helper executions. Expressions would not work in a helper workflow, so values are stored. */
 export interface KeptParameters extends IDataObject {
 	/**
 	 * Proves that a helper execution belongs to the step. n8n lets every workflow read every execution: without the secret,
@@ -23,7 +23,7 @@ export interface KeptParameters extends IDataObject {
 	secret: string;
 	/** The run index of the step. */
 	run: number;
-	/** The name that the step's idempotency keys belong to; `null` if they belong to its node. */
+	/** The step's key scope: nodes of one type and scope share idempotency keys. `null` if the node has keys of its own. */
 	keyScope: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
@@ -32,7 +32,7 @@ export interface KeptParameters extends IDataObject {
 /**
  * Stores the evaluated parameters of all items with the execution of the step.
  *
- * @param step evaluates each expression only once
+ * @param step from `evaluatingOnce`, so that it returns the same values as before
  * @param run the run index of the step
  * @returns the secret for the helper workflows of the step
  */
@@ -61,8 +61,8 @@ function hasExpression(value: unknown): boolean {
 }
 
 /**
- * Evaluates a parameter, without validation. Each of its fields is read by the same path as when the item was planned, so
- * that `step` returns the same value. An expression that fails becomes `null`: its item already has that error.
+ * Evaluates a parameter, without validation. Reads each of its fields by the path by which `planItems` read it: `step` keeps
+ * values by path, so it returns the same ones. A failed expression becomes `null`: its item already has that error.
  */
 function evaluatedIn(step: Step, itemIndex: number, path: string, written: unknown): unknown {
 	const within = (name: string | number, part: unknown) =>
@@ -73,7 +73,7 @@ function evaluatedIn(step: Step, itemIndex: number, path: string, written: unkno
 			part,
 		);
 	if (Array.isArray(written)) return written.map((part, index) => within(index, part));
-	// A resource locator (an object with a `mode`) was read as a whole when the item was planned.
+	// A resource locator (an object with a `mode`) is not split: `planItems` has read it as a whole.
 	if (isObject(written) && !('mode' in written)) {
 		return Object.fromEntries(
 			Object.entries(written).map(([name, part]) => [name, within(name, part)]),
@@ -118,10 +118,10 @@ function fileAt({ json, binary }: INodeExecutionData, place: string): IBinaryDat
 	throw new Error(`The item has no binary field "${place}"`);
 }
 
-/** A name in a path, or one in brackets: `[0]`, `["a name"]`. */
+/** Matches one part of a path: a plain name, or one in brackets, such as `[0]` or `["a name"]`. */
 const NAMES = /[^.[\]]+|\[(?:(\d+)|(["'])(.*?)\2)\]/g;
 
-/** The value at a path as n8n reads it, such as `options.seed` or `_files.photos[0]`. */
+/** The value at a path in n8n's notation, such as `options.seed` or `_files.photos[0]`. */
 function at(values: object, path: string): unknown {
 	const names = [...path.matchAll(NAMES)].map(([name, index, , quoted]) => quoted ?? index ?? name);
 	return names.reduce<unknown>(

@@ -3,34 +3,34 @@ import { ageMs, mayBeStarting } from '../record/package-age';
 import { dataTablesWork } from '../record/project-table';
 import type { Step } from '../step';
 
-/** How often and how long to wait for the data table. */
+/** How often to check whether n8n's data tables work, and the pause after a failed check. */
 const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
 /** How long n8n may take from the start of its data tables to the end of its crash recovery. */
 const RECOVERY_MS = 20_000;
 /**
  * How long n8n may take from loading this package to the end of its crash recovery: 8 s on an idle machine, 46 s where the
- * load is ten times the number of processors. After 60 s, n8n looks for executions that are marked as crashed, and takes
- * one that is still awake for dead.
+ * load is ten times the number of processors. The wait must end before 60 s: n8n then looks for executions that are marked
+ * as crashed, and takes one that is still awake for dead.
  */
 const START_MS = 55_000;
-/** If data tables start late, so does the recovery: the pause is this many times `ageMs()` when the tables first work. */
+/** A slow start delays the recovery, too: the pause for it is `ageMs()` at the first successful check times this factor. */
 const SLOW = 3;
 /**
- * How often to wait for the data table if the step does not need it: data tables may be disabled. These tries must end
- * before n8n first looks for dead executions, after a minute.
+ * How often to check the data tables if the step does not need them: they may be disabled, and then never work. These checks
+ * must end before n8n first looks for dead executions, a minute after its start.
  */
 const TRIES_WITHOUT_TABLE = 8;
 
 /**
- * Waits until n8n has started and its crash recovery has ended, until the execution is stopped, or until it has waited long
- * enough.
+ * Waits until n8n has started and its crash recovery has ended. The wait ends earlier if the execution is stopped, or after
+ * a maximum number of checks.
  *
- * n8n wakes executions before its data tables can be used, and before its crash recovery. The recovery marks every
- * unfinished execution as crashed, and restores a sleeping one at once. If a sleeping execution wakes, falls asleep or
- * ends in between, the recovery overwrites it with old data: it stays crashed, or runs twice. An execution that is
- * awake keeps the mark until n8n stores it the next time. Until the recovery has ended, no execution may therefore fall
- * asleep, or end and thereby wake another one.
+ * When n8n starts, it wakes executions before its data tables can be used, and before its crash recovery. The recovery marks
+ * every unfinished execution as crashed, and then restores each that was asleep. If a sleeping execution wakes, falls asleep
+ * or ends between these two moments, the recovery overwrites it with old data, so that this execution stays crashed, or runs
+ * twice. An execution that is awake stays marked until n8n stores it the next time. Therefore no execution may fall
+ * asleep, or end and thereby wake another one, before the recovery has ended.
  *
  * Returns at once if this process loaded the package long ago.
  *

@@ -23,10 +23,10 @@ export function isHelper({ node }: Pick<Step, 'node'>): boolean {
 }
 
 /**
- * Runs a node of a helper workflow: what it does depends on its role, in the parameter `ROLE_PARAMETER`.
+ * Runs a node of a helper workflow. The role in its hidden parameter (`ROLE_PARAMETER`) says what the node does.
  *
  * @returns the items of the node's output
- * @throws NodeApiError with the error with which the step has to fail
+ * @throws NodeApiError: the error that the step must end with
  */
 export async function runAsHelper(
 	helper: Step,
@@ -45,7 +45,7 @@ export async function runAsHelper(
 /**
  * The error of a node with an unknown role or state, or without a secret. Either another release has stored the step, or the
  * workflow is not a helper workflow. Nothing proves that the node may read the step, so this function uses only the state
- * that is stored with the node's own execution. Any workflow could put another one into the input.
+ * that is stored with the node's own execution: any workflow could put a false state into the node's input.
  */
 async function foreign(
 	helper: Step,
@@ -54,7 +54,7 @@ async function foreign(
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
 	const { state } = helper.n8n.getContext('flow') as HelperContext;
-	// Only the last node of the guard (`return`) ends the step. `null`: another release, which may name that role otherwise.
+	// Only the guard's last node (role `return`) ends the step. An unknown role (`null`) may be that of another release.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(state)
 		? await otherVersion(helper, state.execution, profile)

@@ -7,12 +7,12 @@ import type { Step } from '../step';
 
 /** The state of a step that sleeps, which its helper executions pass on to each other. */
 
-/** What a node of a helper workflow does: the values of its hidden parameter. */
+/** The roles of the nodes of helper workflows: what a node does. Its hidden parameter `ROLE_PARAMETER` contains one. */
 const ROLES = [
-	// In the guard, the helper workflow that starts the waves. A wave is the work between two sleeps.
+	// Roles in the guard, the helper workflow that starts the waves. A wave is the work between two sleeps.
 	'startWaves',
 	'return',
-	// In the workflow of the waves, and in the one that fetches the results.
+	// Roles in the workflow of the waves, and in the workflow that fetches the results.
 	'sleep',
 	'wave',
 	'collect',
@@ -22,7 +22,7 @@ const ROLES = [
 
 export type Role = (typeof ROLES)[number];
 
-/** The role that the hidden parameter names; `null` for none, and for one that this release does not know. */
+/** Returns the role in the hidden parameter; `null` if that contains no role, or one that this release does not know. */
 export function roleOf(parameter: unknown): Role | null {
 	return ROLES.find((role) => role === parameter) ?? null;
 }
@@ -32,27 +32,27 @@ export const ROLE_PARAMETER = 'batchRole';
 
 /**
  * The version of what a step that sleeps stores: its state, the roles of its helper workflows, and its parameters. Raise
- * it with any change of these that the reading code would notice. The package may be updated while a step sleeps, and the
- * workers of one n8n may run different releases.
+ * it with any change of their content or meaning: another release may read them, because the package may be updated while a
+ * step sleeps, and the workers of one n8n may run different releases.
  */
 export const STORED_VERSION = 8;
 
 /** What differs between the nodes whose steps can sleep. */
 export interface NodeProfile {
-	/** What its sleep is called in texts for the user. */
+	/** What a sleep of the node is called in texts for the user. */
 	noun: 'sleeping batch' | 'suspended wait';
 	/** True if the node creates no generations, so that nothing can be charged. */
 	createsNothing: boolean;
-	/** Advice for the user when a step has failed after a sleep: n8n's Retry does not run it again. */
+	/** Tells the user how to go on when a step has failed after a sleep. n8n's Retry would not run the step again. */
 	howToGoOn: string;
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
 	plan: PlanItem;
 }
 
-/** What the executions of a step that sleeps must know of each other. */
+/** The state of a step that sleeps: all that a helper execution must know to continue the step's work. */
 export interface SleepState {
-	/** `STORED_VERSION` of the release that stored it. */
+	/** `STORED_VERSION` of the release that stored this state. */
 	v: number;
 	/** Id of the execution that the step belongs to. */
 	execution: string;
@@ -60,9 +60,9 @@ export interface SleepState {
 	step: string;
 	/** The run index of the step: in a loop, each run sleeps separately. */
 	run: number;
-	/** True if the output may have files. */
+	/** True if the output of the step may have files. */
 	hasFiles: boolean;
-	/** What the runs of the step remember. */
+	/** What each wave passes on to the next one. */
 	memory: Memory;
 	/** True if there is no further wave. The results are then fetched, unless the step was stopped or given up. */
 	over: boolean;
@@ -70,11 +70,11 @@ export interface SleepState {
 	stopped: boolean;
 	/** When the next wave begins, in milliseconds since the Unix epoch. After the last one: when results may be fetched. */
 	wakeAt: number;
-	/** How many waves have failed, or helper executions ended without a report, in a row. */
+	/** The number of failures in a row: waves that failed, and helper executions that ended without a report. */
 	dead: number;
-	/** The error of the last of these failures, for the user. */
+	/** The error message of the latest of these failures, to be shown to the user. */
 	lastDeath: string;
-	/** The execution that sleeps until the helper execution with this state ends, and the node at which it sleeps. */
+	/** The execution that sleeps until the helper execution with this state ends, and the name of the node that sleeps. */
 	awaitedBy?: { execution: string; node: string };
 }
 
@@ -103,15 +103,15 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/** The shortest time until the next wave, in which n8n must store that the executions that wait for this wave sleep. */
+/** The shortest pause before a wave. During it, n8n stores that the executions which wait for the wave are asleep. */
 const SHORTLY_MS = 5_000;
 
-/** When a wave should begin that already has work to do, in milliseconds since the Unix epoch. */
+/** The earliest time at which the next wave may begin, in milliseconds since the Unix epoch. */
 export function shortly(): number {
 	return wallClock.now() + SHORTLY_MS;
 }
 
-/** The error of the step, as plain data. If a helper workflow threw the error itself, n8n would pass on only its message. */
+/** The error of the step, as plain data. If a helper workflow threw this error, n8n would pass on only the message. */
 export interface StepFailure {
 	message: string;
 	description: string | null;
@@ -121,24 +121,24 @@ export interface StepFailure {
 
 /** What the executions of a step that sleeps tell each other. */
 export interface Message {
-	/** To a helper execution: where to begin. */
+	/** To a helper execution that starts: the state from which it continues. */
 	state?: SleepState;
-	/** From the waves: where they ended. */
+	/** From the execution of the waves, when it ends: its last state. */
 	report?: SleepState;
 	/** The step no longer sleeps, or the sender was stopped. */
 	stopped?: true;
-	/** From the workflow that fetches the results: the failure of the step. */
+	/** From the workflow that fetches the results: the failure with which the step must end. */
 	failure?: StepFailure;
 	/**
-	 * The sender sleeps. When it wakes, n8n replaces this message by the node's input or, if the node started a helper
-	 * execution, by the result of that. A node that receives this message knows that n8n lost the result.
+	 * The sender sleeps. When it wakes, n8n replaces this message: by the sending node's input or, if that node started a
+	 * helper execution, by the helper's result. A node that still receives this message knows that n8n lost the result.
 	 */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;
 }
 
-/** An item with only this key is a message. Users choose the keys of output items, which go through the same nodes. */
+/** The only key of an item that is a message. Output items, whose keys users choose, go through the same nodes. */
 const MESSAGE = 'sleepingBatchMessage';
 
 /** The item with a message. */
@@ -156,12 +156,12 @@ export function asleep(): INodeExecutionData[][] {
 	return [[messageItem({ asleep: true })]];
 }
 
-/** The message in an item; `null` if it is an output item, or the error of a helper execution that died. */
+/** The message in an item; `null` if the item is an output item, or the error of a helper execution that died. */
 export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }
 
-/** True for the state of a step that sleeps, from any release. Any other value was not made by this package. */
+/** True if the value is the state of a step that sleeps, stored by any release of this package. */
 export function isState(value: unknown): value is SleepState {
 	if (typeof value !== 'object' || value === null) return false;
 	const { execution, step, run } = value as Partial<SleepState>;
@@ -171,7 +171,7 @@ export function isState(value: unknown): value is SleepState {
 /** The only key of the item that n8n's crash recovery puts in place of an output that was not stored. */
 const LOST_OUTPUT = 'isArtificialRecoveredEventItem';
 
-/** Why a helper execution died: n8n's error message, or that its output was not stored. `null` for any other item. */
+/** Returns why a helper execution died: n8n's error message, or that the result is lost. `null` for any other item. */
 export function deathIn({ json }: INodeExecutionData): string | null {
 	switch (Object.keys(json).join()) {
 		case 'error':
@@ -183,7 +183,7 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	}
 }
 
-/** Updates the state with the report of a wave, or with the state of another helper execution. */
+/** Updates the state with what a wave or another helper execution reports. If that counts no failures, `dead` becomes 0. */
 export function takeIn(state: SleepState, report: Partial<SleepState>): void {
 	Object.assign(state, { dead: 0, lastDeath: '' }, report);
 }
@@ -193,7 +193,7 @@ export function countDeath(state: SleepState, reason: string): void {
 	state.lastDeath = reason;
 	state.dead++;
 	state.wakeAt = shortly();
-	// n8n's error message if the user has stopped the helper execution.
+	// This is n8n's error message for a helper execution that the user has stopped.
 	if (/cancell?ed manually/i.test(reason)) state.stopped = true;
 	if (state.stopped || state.dead >= MOST_DEAD) state.over = true;
 }

@@ -29,21 +29,21 @@ import { nextWave } from './wave';
 import { resultsWorkflow, wavesWorkflow } from './workflows';
 import type { Step } from '../step';
 
-/** What all nodes of one helper execution share, in the guard and in the waves. n8n stores it with that execution. */
+/** What all nodes of one execution of the guard, or of the waves, share. n8n stores this context with that execution. */
 export interface HelperContext {
 	state?: SleepState;
-	/** The result of the step. If each further node returned it as its output, n8n would store it again for each of them. */
+	/** The result of the step. It is kept here because n8n would store a copy for each further node that returned it. */
 	result?: INodeExecutionData[];
-	/** In the guard: the execution of the waves that it has started, and when the first wave was due. */
+	/** In the guard: the execution of the waves that the guard started last, and when the first wave of that one was due. */
 	waves?: { execution: string; dueAt: number };
 }
 
 /**
- * Runs a node of the guard, which starts the waves, or of the waves. A `wave` does the work that is due, and lets this
- * execution sleep. Any other node reads the result of the helper execution that the node before it started. If another
- * helper execution is needed, the node starts it, and this execution sleeps until it ends.
+ * Runs a node of the guard (the workflow that starts the waves) or of the workflow of the waves. A node with the role `wave`
+ * does the work that is due, and lets this execution sleep. Any other node reads the result of the helper execution that the
+ * previous node started. If it then starts another helper execution, this execution sleeps until that one ends.
  *
- * @throws NodeApiError as the step does
+ * @throws NodeApiError: the error with which the step must end
  */
 export async function supervise(
 	helper: Step,
@@ -54,7 +54,7 @@ export async function supervise(
 	const context = helper.n8n.getContext('flow') as HelperContext;
 	const isFirst = context.state === undefined;
 	const state = (context.state ??= { ...given });
-	// If the user stops this execution, a worker of n8n stores this context, but neither the node's output nor its error.
+	// Note a stop by the user in the state: a worker of n8n then stores only this context, not the node's output or error.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const input = helper.items;
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
@@ -70,11 +70,11 @@ export async function supervise(
 		return [empty ? [] : result];
 	}
 	const isGuard = role === 'startWaves' || role === 'return';
-	// The node before this one may have started a helper execution: in the guard at any time, in the waves after the last one.
+	// The previous node may have started a helper execution: any node of the guard, or a `collect` after the last wave.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
 		await listen(helper, context, state, input[0], !profile.createsNothing);
 	}
-	// This execution was stopped meanwhile. It must not start another helper workflow: n8n would still run that one.
+	// If this execution was stopped meanwhile, it must not start another helper workflow: n8n would run that one all the same.
 	if (helper.signal.aborted)
 		return [[role === 'return' ? interrupted(state, profile) : messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: profile.noun };
@@ -89,8 +89,8 @@ export async function supervise(
 			return isWave ? await nextWave(helper, state, profile) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
-			// The results workflow first only sleeps, so that this execution sleeps while it waits for the results: n8n then
-			// stores the report of the last wave with this execution, and does not copy the files of the results into it.
+			// The results workflow begins with a sleep, so n8n suspends this execution until the results are there. This way, n8n
+			// stores the last wave's report with this execution, and does not copy the result files into this execution.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
@@ -99,15 +99,15 @@ export async function supervise(
 	}
 }
 
-/** True if the step gets no results: it was stopped, or its helper executions do not work. */
+/** True if the step gets no results: it was stopped, or too many helper executions have failed in a row. */
 function getsNoResults({ stopped, dead }: SleepState): boolean {
 	return stopped || dead >= MOST_DEAD;
 }
 
-/** The pause after n8n has refused to start a helper workflow, such as because its database is locked. */
+/** The pause after n8n has refused to start a helper workflow, for example because n8n's database is locked. */
 const PAUSE_MS = 5_000;
 
-/** Starts a helper workflow. If it sleeps, its result becomes this node's output later. `execution`: `null` if refused. */
+/** Starts a helper workflow. If that sleeps, its result later becomes this node's output. `execution`: `null` if refused. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	const awaitedBy = { execution: helper.execution, node: helper.node.name };
 	const message = messageItem({ state: { ...state, awaitedBy } });
@@ -120,7 +120,7 @@ async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	return { execution: null, output: [[{ json: { error: (started.error as Error).message } }]] };
 }
 
-/** True if the item is the result of the step, or a part of it: an output item, the failure, or that there are no items. */
+/** True if the item belongs to the step's result: an output item, or a message of its failure or that it has no items. */
 function isResult(item: INodeExecutionData): boolean {
 	const message = messageIn(item);
 	if (!message) return deathIn(item) === null;
@@ -128,8 +128,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * If an execution of waves dies later than this after its first wave was due, some of its waves have ended well, and the
- * count of deaths in a row restarts. n8n starts a due wave within a minute, and gives up a killed worker after two.
+ * n8n starts a due wave within a minute, and gives up a killed worker after two minutes. If an execution of the waves dies
+ * later than this after its first wave was due, some of its waves have succeeded, so the count of deaths restarts.
  */
 const LIVELY_MS = 600_000;
 
@@ -143,7 +143,7 @@ async function listen(
 ): Promise<void> {
 	const message = messageIn(item);
 	const { waves } = context;
-	// The message is empty: the previous node had nothing to do, and has handled the result of the last helper execution.
+	// An empty message means that the previous node started no helper execution, so there is no result to handle.
 	if (!waves && message && Object.keys(message).length === 0) return;
 	delete context.waves;
 	await n8nStarted(helper, needsTable);
@@ -152,7 +152,7 @@ async function listen(
 		state.stopped = state.over = true;
 		return;
 	}
-	// The helper execution ended without a report. If there is another message than those above, n8n lost the result.
+	// The helper execution ended without a report. If the item is a message of any other kind, n8n lost the result.
 	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);
 	else if (waves && wallClock.now() > waves.dueAt + LIVELY_MS) state.dead = 0;
@@ -160,25 +160,25 @@ async function listen(
 	countDeath(state, reason);
 }
 
-/** The item that the guard returns if it, or the step, was stopped. */
+/** The item that the guard returns if the user has stopped the guard or the step. */
 function interrupted(state: SleepState, profile: NodeProfile): INodeExecutionData {
 	const { message, description, code } = givenUp(state, profile);
 	return { json: { error: sentences(message, description), error_code: code } };
 }
 
-/** The output of a step whose sleep ended early: it or a helper execution was stopped, or the step was given up. */
+/** The output of a step that is given up, or that sleeps no more because the step or a helper execution was stopped. */
 async function unfinished(
 	helper: Step,
 	state: SleepState,
 	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
 	const step = await stepOf(helper, state);
-	// The step was stopped: nothing reads this output.
+	// The step itself was stopped, so no execution waits for this output.
 	if (step === null && state.stopped) return [[interrupted(state, profile)]];
 	const error = givenUp(state, profile);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, profile.plan);
-	// Unlike `error`, these errors name the generations of the step. Below, one of them is shown in its place.
+	// These errors name the generations of the step, which `error` does not. So the step fails with one of these instead.
 	const errors = await lastKnown(step, plans, state, error);
 	const ends = errors.map((one, itemIndex) => ({ kind: 'error', error: one, itemIndex }) as const);
 	const shown = errors.find(({ code }) => code === error.code) ?? error;

@@ -25,13 +25,13 @@ import {
 import type { Step } from '../step';
 
 /**
- * Runs one wave of a step that sleeps: runs its open items once more, reuses existing generations, and creates missing ones.
- * The wave ends once nothing is due soon.
+ * Runs one wave of a step that sleeps: runs once more all items that have not ended. They reuse existing generations, and
+ * missing generations are created. The wave ends once nothing is due soon.
  *
  * @param planned the valid items of the step
- * @param memory what earlier waves remember
+ * @param memory what earlier waves passed on
  * @returns `wakeAt`: when the next wave begins, in milliseconds since the Unix epoch; `null` if no further wave is needed
- * @throws GenerationError `record_unavailable`
+ * @throws GenerationError `record_unavailable` if the data table cannot be used
  */
 export async function runWave(
 	step: Step,
@@ -43,7 +43,7 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	// Rows of ended items are read, too: if a wave was killed, only these rows show what it has spent (spending limits).
+	// For the spending limits, rows of ended items are read, too: if a wave was killed, only rows show what that wave spent.
 	const all = planned.map(({ job }) => job);
 	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);
@@ -63,7 +63,7 @@ export async function runWave(
 	};
 }
 
-/** Lets a helper execution sleep before it works, so that the execution that waits for it is asleep before this one ends. */
+/** Lets a helper execution sleep first: otherwise, it could end before n8n has stored that another execution awaits it. */
 export async function firstSleep(
 	helper: Step,
 	{ wakeAt }: SleepState,
@@ -73,10 +73,10 @@ export async function firstSleep(
 }
 
 /**
- * Runs the next wave of a step, and then lets the helper execution sleep until the wave after it. If a wave fails, the next
- * one tries again.
+ * Runs the next wave of a step, and then lets this helper execution sleep until the following wave is due. If a wave fails,
+ * the following one does its work.
  *
- * @param state is changed
+ * @param state is changed: it gets what the wave reports
  * @returns the output of the node
  */
 export async function nextWave(
@@ -93,7 +93,7 @@ export async function nextWave(
 	return asleep();
 }
 
-/** Runs a wave. Returns the changes of the state. `stopped`: true if the step was stopped before or during the wave. */
+/** Runs a wave. Returns the changes of the state. `stopped`: true if the step or this helper execution was stopped. */
 async function wave(
 	helper: Step,
 	state: SleepState,

@@ -6,29 +6,29 @@ import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
 /**
  * The helper workflows of a step that sleeps. The step runs the first wave itself, and then starts the guard, which starts
  * the other waves: one execution that sleeps, does the work that is due (one wave), and sleeps again. After the last wave,
- * that execution starts the workflow that fetches the results. Each sleeps until the execution that it started has ended.
+ * that execution starts the results workflow. Step, guard and waves each sleep until the execution that they started ends.
  *
- * If n8n dies during such a wave, it later wakes the guard with an error, and the guard starts a new execution. If n8n
- * dies while results are fetched, the execution of the waves starts that workflow again. If that execution was awake and
- * died, too, the guard starts a new one. The guard is awake only for a moment, when waves have ended or died. If n8n dies
- * then, it wakes the step with an error, which ends it. The next run of the same items reuses what the data table has.
+ * If n8n dies during such a wave, it later wakes the guard with an error, and the guard starts the waves anew. If
+ * n8n dies while results are fetched, the execution of the waves starts the results workflow again. If the execution of the
+ * waves was awake and died, too, the guard starts a new one. The guard is awake only for a moment, when waves ended or died.
+ * If n8n dies then, it later wakes the step with an error, which ends the step. A new run reuses what the data table has.
  *
  * Guard and waves are lines of nodes instead of loops, because n8n detects a crash in the middle of a node only if that node
- * never ran before. In a loop, n8n would return the output of an earlier wave as the result.
+ * had not run before in the execution. In a loop, n8n would then return the output of an earlier wave as the result.
  */
 
-/** How often a guard can start waves. It has one node for each start; those that are not needed run, and do nothing. */
+/** How often a guard can start the waves. It has one node for each start. Nodes that are not needed run, but do nothing. */
 const STARTS = 60;
 
-/** Maximum number of waves of one execution. */
+/** Maximum number of waves in one execution of the workflow of the waves. */
 const WAVES = 30;
 
-/** How often one execution of the waves can start the workflow that fetches the results: again only if that has died. */
+/** How often one execution of the waves can start the results workflow. It does so again only if that workflow died. */
 const COLLECTIONS = 3;
 
 /** The step that a helper workflow is built for. */
 export interface HelperOf {
-	/** The step, or a node of a helper workflow. */
+	/** The step's node, or a node of a helper workflow: new nodes get its type and credentials. */
 	node: INode;
 	/** Name of the step. */
 	step: string;
@@ -43,7 +43,7 @@ export function guardWorkflow({ node, step, noun }: HelperOf): IWorkflowBase {
 	}));
 	return helperWorkflow({
 		name: `${step}: ${noun}`,
-		// If the last node fails, the guard fails, and n8n ends the step with the same error.
+		// Without `onError`, a failure of the last node fails the guard, and n8n then ends the step with the same error.
 		lines: [[...line, { ...helperNode(node, 'Return', 'return'), onError: undefined }]],
 		saved: 'sleeps',
 	});
@@ -85,7 +85,7 @@ export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IW
 /**
  * Stores the output of a guard's node under another type than `main`, so that n8n never uses it as the result of the step.
  * After a crash, n8n marks a sleeping execution as crashed for a few milliseconds. If n8n reads the guard's result at that
- * moment, it takes the `main` output of the node that sleeps. The next node of the guard receives the output all the same.
+ * moment, n8n uses the sleeping node's `main` output as that result. The guard's next node still receives such an output.
  * The nodes of the waves do not need this setting, because the guard recognizes their messages.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
