@@ -132,6 +132,7 @@ export class ServiceClient {
 		}, this.ports);
 	}
 
+	/** Sends one request about a generation, and reads that from the response. */
 	private async generation(
 		request: ServiceRequest,
 		subject: string | null,
@@ -153,7 +154,7 @@ export class ServiceClient {
 		return generation;
 	}
 
-	/** @param subject the model or generation id of the request, for error titles */
+	/** Sends one request. Returns a 2xx response, and throws any other. `subject`: model or id, for the error's title. */
 	private async response(
 		request: ServiceRequest,
 		subject: string | null,

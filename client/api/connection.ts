@@ -115,7 +115,7 @@ export function connectionFailure(failure: unknown) {
 	return { code, reason: host === null ? reason : `${reason} (${host})`, retry, texts };
 }
 
-/** Yields an error and the chain of its causes, from Node or from libraries that wrap it. */
+/** Yields an error, its cause, the cause of that, and so on: HTTP libraries wrap the errors of Node. */
 export function* causesOf(failure: unknown): Generator<Record<string, unknown>> {
 	let link: unknown = failure;
 	// Error chains are short. The limit protects against cycles.

@@ -6,7 +6,7 @@ export class Hold {
 	/** The last error that asked to wait. */
 	cause: GenerationError | null = null;
 
-	/** @param until when the hold ends, in milliseconds since the Unix epoch; 0 if no earlier run was asked to wait */
+	/** @param until end of a hold from before the step slept, in milliseconds since the Unix epoch; 0 if there is none */
 	constructor(
 		private readonly clock: Clock,
 		public until = 0,

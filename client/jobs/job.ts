@@ -39,7 +39,7 @@ interface JobBasics {
 	onTimeout: 'error' | 'continue';
 }
 
-/** Creates a generation, which charges credits, or reuses the one that was created for the item before. */
+/** Creates a generation, which charges credits, or reuses the one that an earlier attempt created for the same item. */
 export interface CreateJob extends JobBasics, OutputRef {
 	kind: 'create';
 	/** Number of input items of the step, for error messages. */

@@ -3,7 +3,7 @@ import type { Row } from './row';
 
 /** What a step has spent. No price is known in advance: each is measured as a drop of the balance. */
 export interface Spent {
-	/** Creating requests that were charged or may have been. */
+	/** Number of creating requests that were, or may have been, charged. */
 	requests: number;
 	credits: number;
 	/** The highest price of a generation, in credits; 0 while none is known. */
@@ -20,7 +20,7 @@ export interface Silence {
 }
 
 /**
- * What a sleeping step passes on to its next run: only what no row of the table can hold. The next run goes through the same
+ * What a sleeping step passes on to its next run: only what its data table cannot hold. The next run goes through the same
  * items again, and finds their generations by their keys. Plain data: it is stored while the execution sleeps. All points in
  * time are in milliseconds since the Unix epoch.
  */

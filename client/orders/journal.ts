@@ -69,7 +69,7 @@ export class Journal {
 	/**
 	 * Returns the stored state of an order. If another execution is sending its request, waits for the result.
 	 *
-	 * @param wait pauses before the table is read again, as in `KeyRow.find`
+	 * @param wait pauses before the table is read again; gets the number of reads; rejects once the step ends
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
 	async read(

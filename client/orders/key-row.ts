@@ -292,7 +292,7 @@ export class KeyRow {
 				}
 				return null;
 			}
-			// The row of this claim is the oldest: other executions delete theirs, or have already sent. Read again to see which.
+			// The row of this claim is the oldest. Rivals delete theirs, or have sent their requests: read again to see which.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
 			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}

@@ -130,7 +130,7 @@ export class SlotPool {
 		}
 	}
 
-	/** Frees the slot of a generation that was seen running and has ended. */
+	/** While slots are limited: frees the slot of a generation that was seen running and has ended. */
 	release(): void {
 		if (!this.isLimited) return;
 		this.free++;

@@ -180,7 +180,7 @@ export class JobRun {
 	 * and otherwise throws GenerationError. Also throws GenerationError if it ended without an output.
 	 */
 	result(): Generation {
-		const { job, known } = this;
+		const { job } = this;
 		const { generation, id, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
@@ -189,7 +189,7 @@ export class JobRun {
 			if (error !== null && !isReturned) throw error;
 			return generation;
 		}
-		const { item } = unseen(id, known ?? {});
+		const { item } = unseen(id, this.known ?? {});
 		const error = timedOutGeneration(item, job.timeoutMs, lastError);
 		if (job.onTimeout === 'error' || item.status === 'completed') throw error;
 		return unseen(id, { ...item, timed_out: true });
@@ -238,7 +238,7 @@ export class JobRun {
 			if (earlierId === null && creationBan) throw creationBan;
 			const made = earlierId === null ? await submission.createWithRetries(order) : null;
 			const id = earlierId ?? made?.item.id;
-			// Another execution was first, or nothing was sent: read the order again, and find what that execution created.
+			// Nothing was sent: another execution has claimed the key, or the service has asked for a pause. Begin again.
 			if (id === undefined) continue;
 			// The service confirmed this id earlier, so a 404 is transient.
 			this.watch = new Watch(watcher, id, made, order.job.readiness, true);

@@ -123,7 +123,7 @@ export class Pipeline<T> {
 
 	/** Runs the jobs. An error of a job is in its outcome, and is never thrown. */
 	async run(): Promise<PipelineResult<T>> {
-		const { cancel, slots } = this.ports;
+		const { cancel, memory, slots } = this.ports;
 		const { submission, watcher } = this.shared;
 		const stop = () => this.halt.abort();
 		const forget = onAbort(cancel, stop);
@@ -138,14 +138,14 @@ export class Pipeline<T> {
 			forget();
 			ended.abort();
 		}
-		const balance = await this.balances();
+		const balance = this.guard ? await this.balances(this.guard) : null;
 		const outcomeOf = (job: Job) =>
 			// A job that this run never started may have a generation from an earlier run, which its outcome names.
 			this.outcomes.get(job) ?? new JobRun(job, this.shared).outcomeOf<T>(new CancelledError());
 		return {
 			outcomes: this.jobs.map(outcomeOf),
 			firstFailed: this.firstFailed,
-			memory: this.remembered(),
+			memory: memory ? this.remembered(memory) : null,
 			wakeAt: cancel.aborted ? null : (this.rest?.wakeAt ?? null),
 			stats: {
 				...submission.stats,
@@ -167,9 +167,7 @@ export class Pipeline<T> {
 	}
 
 	/** What the next run of a step that may sleep should know. */
-	private remembered(): Memory | null {
-		const { memory } = this.ports;
-		if (!memory) return null;
+	private remembered(memory: Memory): Memory {
 		const { clock } = this.ports;
 		const { rest, spent } = this;
 		const { submission, watcher } = this.shared;
@@ -190,8 +188,7 @@ export class Pipeline<T> {
 	}
 
 	/** The balances for the step's hint. */
-	private async balances(): Promise<PipelineStats['balance']> {
-		const before = this.guard?.balanceBefore ?? null;
+	private async balances({ balanceBefore: before }: SpendGuard): Promise<PipelineStats['balance']> {
 		const { made } = this.shared.submission.stats;
 		if (before === null || made === 0 || this.halt.signal.aborted) return null;
 		const after = (await this.ports.balance?.()) ?? null;
@@ -237,6 +234,7 @@ export class Pipeline<T> {
 		this.runs.slice(this.begun).some((run) => run.claimEarly());
 	}
 
+	/** Prepares a generation for output, such as by its download, and stores the outcome of its job. Never throws. */
 	private async finish(run: JobRun, generation: Generation): Promise<void> {
 		const { job } = run;
 		const { signal } = this.halt;

@@ -20,7 +20,11 @@ const PROBE_PAUSE = { leastMs: 150, ofAge: 1 / 40 };
 /** The last status check is sent this long before the deadline, so that its response arrives in time. */
 const LAST_CHECK_MS = 1_000;
 
-/** Watches one generation until it ends, by its status and its output URL (spec 4.3). */
+/**
+ * Watches one generation until it ends (spec 4.3). If its URL is known, its first byte is requested again and again, at least
+ * once per poll interval, and a status check confirms a file that is found. Further status checks come at the ages of 4 s and
+ * 10 s, and then less and less often. Without a URL, the status is checked once per poll interval.
+ */
 export class Watch implements Probed {
 	since: number;
 	seenAt: number;
@@ -102,6 +106,7 @@ export class Watch implements Probed {
 		}
 	}
 
+	/** Requests the status once, and takes in what it says. Throws an error that is permanent or persists. */
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
@@ -145,6 +150,7 @@ export class Watch implements Probed {
 		this.earliestAt = Math.max(this.earliestAt, clock.now() + pauseMs);
 	}
 
+	/** Stores the state that a status check has found. A completed generation also shows whether probes can be trusted. */
 	private async accept(generation: Generation, deadline: number): Promise<void> {
 		const { ports, prober } = this.watcher;
 		const wasProbed = this.canProbe();

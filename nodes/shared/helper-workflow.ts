@@ -29,8 +29,8 @@ interface Helper {
 	/** Each line is a chain of nodes after the trigger. n8n runs line after line, and returns the output of the last line. */
 	lines: HelperNode[][];
 	/**
-	 * Which executions of the helper workflow n8n keeps. `none`: none, only for a helper that never sleeps. `sleeps`: those
-	 * that fail, and those that succeed if `HelperTerms.successes` says so. `files`: all.
+	 * Which executions of the helper workflow n8n keeps. `none`: no execution; for a helper that never sleeps. `sleeps`: all
+	 * failed ones, and successful ones if `HelperTerms.successes` says so. `files`: all.
 	 */
 	saved: keyof typeof SAVED;
 }

@@ -6,7 +6,7 @@ import type { Values } from './form';
 
 const FIELD = 'Additional Body Fields';
 
-/** Names that a user may not add. With `n`, the service would charge for several outputs, but this node returns only one. */
+/** Names that a user may not add. With `n`, a request would be charged for several outputs, but only one is returned. */
 const RESERVED = ['model', 'prompt', 'inputs', 'n'];
 
 /**

@@ -20,7 +20,7 @@ interface Draft {
 	entries: Entry[];
 	/** Paths of fields without a `wire` (a name in the body) that change what is sent, such as the name of a binary field. */
 	alsoSent: string[];
-	/** What the fields `alsoSent`, except reference inputs (`inputs`), add to the body and, by their paths, to the digest. */
+	/** `body`: what the fields at `alsoSent` add to the request. `asked`: to the digest, by path. Without `inputs`. */
 	more?: { body: object; asked: Values };
 	/** In seconds. */
 	defaultTimeout: number;

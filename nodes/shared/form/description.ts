@@ -14,9 +14,9 @@ export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * The field with the description that an agent reads. Without this field, n8n would add one, whose default is not the
- * description in `usableAsTool` (n8n shows that only in the editor) but the description of the node. `description` must
- * state what a call costs and returns; a tool never returns a file.
+ * The field whose text tells an agent what the tool does. Without it, n8n would add such a field with the description of
+ * the node, and would show the text in `usableAsTool` only in the editor. The text must say what a call costs and returns,
+ * and must not promise a file, because a tool returns JSON only.
  */
 export function toolDescriptionField(description: string): INodeProperties {
 	return {

@@ -173,7 +173,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError if it is no image or video, or storing fails; else the stream's error. */
+/** Stores a file in n8n. Throws GenerationError if it is no image or video, or storing fails, or the stream's own error. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,

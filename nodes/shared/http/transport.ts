@@ -15,7 +15,7 @@ import { openStream, withRequest, type FullResponse } from './request';
  * in their own modules.
  */
 
-/** Enough for ten large uploads at once, and less than the 120 s after which other executions consider this one dead. */
+/** Enough for ten large uploads at once. Other executions consider a writer dead after 120 s (`GONE_AFTER_MS`). */
 const LONGEST_REQUEST_MS = 90_000;
 
 const PROBE_TIMEOUT_MS = 10_000;

@@ -7,7 +7,7 @@ import type { Step } from '../step';
 
 /**
  * Sets the attributes that n8n's OpenTelemetry module puts on the span of a node. They contain no prompt, URL or key,
- * because traces leave n8n. A second call replaces the values of the first. Older n8n releases and tools set no attributes.
+ * because traces leave n8n. A second call replaces the values of the first. Does nothing in a tool, or in older n8n.
  */
 export function traceStep(
 	step: Step,

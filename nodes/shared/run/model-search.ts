@@ -12,22 +12,14 @@ import { nodeError } from '../output/node-error';
 import { serviceOf } from '../http/transport';
 import { callerIn } from '../step';
 
-/**
- * Builds the function that loads the choices of a field for several models, from the live catalog (spec 4.4).
- *
- * @param type which models to list
- */
+/** Builds the function that loads the choices of a field for models of this type, from the live catalog (spec 4.4). */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 		return (await catalogModels(this, type)).map(asChoice);
 	};
 }
 
-/**
- * Builds the function that searches the live catalog for a model picker (spec 4.4).
- *
- * @param type which models to list
- */
+/** Builds the function that searches the live catalog for models of this type, for a model picker (spec 4.4). */
 export function modelSearch(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
 		const models = await catalogModels(this, type);

@@ -88,7 +88,7 @@ async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// If the guard sleeps, `output` is `null`. Return no items then: if one had an error, Retry On Fail would rerun the step.
+	// `null`: the guard sleeps, and n8n later replaces what is returned here. An item with an error would trigger a retry.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

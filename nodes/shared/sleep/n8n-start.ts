@@ -17,7 +17,7 @@ const START_MS = 55_000;
 /** A slow start delays the recovery, too: the pause for it is `ageMs()` at the first successful check times this factor. */
 const SLOW = 3;
 /**
- * How often to check the data tables if the step does not need them: they may be disabled, and then never work. These checks
+ * Maximum number of checks if the step does not need the data tables: if these are disabled, every check fails. All checks
  * must end before n8n first looks for dead executions, a minute after its start.
  */
 const TRIES_WITHOUT_TABLE = 8;

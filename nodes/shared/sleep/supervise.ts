@@ -59,7 +59,7 @@ export async function supervise(
 	const input = helper.items;
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
-	// n8n must have started completely before a wave works, or before the last node ends this execution.
+	// After a restart, n8n's crash recovery may overwrite an execution that falls asleep or ends before the recovery does.
 	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
 	if (isResult(input[0])) context.result ??= input;
 	const { result } = context;
@@ -120,7 +120,7 @@ async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	return { execution: null, output: [[{ json: { error: (started.error as Error).message } }]] };
 }
 
-/** True if the item belongs to the step's result: an output item, or a message of its failure or that it has no items. */
+/** True if the item is part of the step's result: an output item, or the message that the step failed or has no items. */
 function isResult(item: INodeExecutionData): boolean {
 	const message = messageIn(item);
 	if (!message) return deathIn(item) === null;
@@ -152,10 +152,11 @@ async function listen(
 		state.stopped = state.over = true;
 		return;
 	}
-	// The helper execution ended without a report. If the item is a message of any other kind, n8n lost the result.
+	// The helper execution ended without a report: take the state that it stored with its own execution, if that is readable.
 	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);
 	else if (waves && wallClock.now() > waves.dueAt + LIVELY_MS) state.dead = 0;
+	// n8n should have replaced the message of the sleeping node by the result of the helper execution.
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
 	countDeath(state, reason);
 }

@@ -43,7 +43,7 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	// For the spending limits, rows of ended items are read, too: if a wave was killed, only rows show what that wave spent.
+	// `runPlans` counts all rows of the step, because `memory` lacks what a killed wave spent. So read ended items, too.
 	const all = planned.map(({ job }) => job);
 	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);
