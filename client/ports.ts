@@ -39,12 +39,12 @@ export interface ProbeResponse {
 }
 
 /**
- * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the API key). Reads no more than that
- * byte, follows no redirect, and rejects if there was no response or the signal aborts.
+ * Requests the first byte of a presigned URL (spec 4.3: GET, never HEAD, without the API key). Never reads a whole file,
+ * follows no redirect, and rejects if there was no response or the signal aborts.
  */
 export type ProbeUrl = (url: string, signal?: AbortSignal) => Promise<ProbeResponse>;
 
-/** In `client/`, names like `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch, `…Ms` durations. */
+/** In `client/`, `…At`, `now`, `since` and `deadline` are milliseconds since the Unix epoch. `…Ms` are durations. */
 export interface Clock {
 	/** Returns the time, which never goes back. */
 	now(): number;

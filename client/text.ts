@@ -1,4 +1,4 @@
-/** Maximum length of a text from another system: a service may echo megabytes of its request. */
+/** Maximum length of a text from another system. A service may echo the whole request, which can be megabytes. */
 const MAX_LENGTH = 1_000;
 
 /** Truncates a text, such as one from another system, and marks the cut with an ellipsis. */
@@ -29,7 +29,7 @@ export function inSeconds(ms: number): string {
 	return `${Math.ceil(ms / 1000)} s`;
 }
 
-/** Joins the given sentences, each with its period, and skips missing parts. */
+/** Joins sentences. Adds the period where a sentence has none, and skips missing parts. */
 export function sentences(...parts: Array<string | false | null | undefined>): string {
 	return parts
 		.filter((part): part is string => typeof part === 'string' && part !== '')
@@ -37,12 +37,12 @@ export function sentences(...parts: Array<string | false | null | undefined>): s
 		.join(' ');
 }
 
-/** Maximum length of foreign text in a title. */
+/** Maximum length of another system's text in a title, in characters. */
 const MAX_WORDS = 100;
 
 /**
- * Returns the first words of a text or page, for an error message. Removes markup, control characters and anything as
- * long as a key or signature.
+ * Returns the first words of a text or page, for an error message. Removes markup and control characters, and replaces
+ * each long string by `…`, because it may be a key or signature.
  */
 export function firstWords(text: string, most = MAX_WORDS): string {
 	const words = text

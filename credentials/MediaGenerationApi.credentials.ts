@@ -47,7 +47,7 @@ export class MediaGenerationApi implements ICredentialType {
 	authenticate = authenticate;
 }
 
-/** Turns off redirects in both of n8n's request helpers, which would send the API key on, at least to a subdomain. */
+/** Turns off redirects in both of n8n's request helpers: a followed redirect could send the API key to another host. */
 const NO_REDIRECTS = {
 	disableFollowRedirect: true,
 	followRedirect: false,
@@ -55,8 +55,8 @@ const NO_REDIRECTS = {
 };
 
 /**
- * Adds the API key to a request to the service. Other nodes, such as n8n's HTTP Request, can use the credential, too. So
- * that the key goes to no other origin, requests to others are rejected, and redirects are not followed.
+ * Adds the API key to a request. Other nodes, such as n8n's HTTP Request, can use the credential for any URL. The key must
+ * only go to the origin of the Base URL, so requests to another origin are rejected, and redirects are not followed.
  *
  * @throws Error for a request to another origin, an invalid URL, or an invalid Base URL
  */
@@ -82,7 +82,7 @@ async function authenticate(
 
 function originOf(url: string | undefined, own: string): string {
 	try {
-		// Only a path is resolved against the Base URL: `https:example.com` would otherwise pass as a path of the service.
+		// Only a path gets the Base URL: `https:example.com` would become a path of the service here, but not in the request.
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');

@@ -57,30 +57,30 @@ export function modelNotFound(id: string, models: Model[]): never {
 	});
 }
 
-/** A Base URL that never answered is retried for this long after the first failed connection. Then it counts as wrong. */
+/** While the Base URL has never answered, failed connections are retried for this long. Then they are fatal for the step. */
 const FIRST_CONTACT_MS = 60_000;
 
 /**
  * The six endpoints of the service (spec 4). Each throws `GenerationError` if the service rejects the request or cannot be
- * reached, and `CancelledError` once the signal of the ports has aborted. Requests for models and credits are retried
- * (spec 7); the callers of `create` and `status` decide about retries themselves.
+ * reached, and `CancelledError` if `ports.signal` has aborted. Requests for models and credits are retried (spec 7).
+ * `create` and `status` send one request: their callers decide about retries.
  */
 export class ServiceClient {
-	/** When a request first failed to reach the service; `null` before that. `Infinity` once the Base URL is known to work. */
+	/** Time of the first failed connection; `null` if there was none. `Infinity` means that the Base URL is known to work. */
 	private unreachableSince: number | null = null;
 
 	constructor(private readonly ports: RetryPorts & { send: SendRequest }) {}
 
-	/** Call this if the service answered at the Base URL, now or in an earlier run: failed connections are then not fatal. */
+	/** Call this once the service has answered, even in an earlier run. Failed connections then no longer end the step. */
 	confirmBaseUrl(): void {
 		this.unreachableSince = Infinity;
 	}
 
 	/**
-	 * POST /v1/images/generations or /v1/videos/generations, once: charges credits. An error with `charge: 'unknown'`
-	 * means that the request may have charged: its response was lost, or is not conclusive.
+	 * Sends one POST /v1/images/generations or /v1/videos/generations, which charges credits. An error with
+	 * `charge: 'unknown'` means that credits may have been charged although no generation is known.
 	 *
-	 * @param header value of `Idempotency-Key`, the same if the request is sent again; the spec does not define this header
+	 * @param header value of the header `Idempotency-Key` (not in the spec); pass the same value to send a request again
 	 */
 	async create({ type, body }: CreateRequest, header: string): Promise<Generation> {
 		const path = `/v1/${type}s/generations`;
@@ -91,7 +91,7 @@ export class ServiceClient {
 		return await this.generation({ method: 'POST', path, body: sent, headers }, subject);
 	}
 
-	/** GET /v1/generations/{id}, once: the status and a fresh URL. The signal aborts the request. */
+	/** Sends one GET /v1/generations/{id}. Returns the status and a fresh URL. `signal` aborts the request. */
 	async status(id: string, signal: AbortSignal): Promise<Generation> {
 		const path = `/v1/generations/${encodeURIComponent(id)}`;
 		const headers = { 'Cache-Control': 'no-cache' };
@@ -116,7 +116,7 @@ export class ServiceClient {
 		return await this.read({ method: 'GET', path: '/v1/credits/summary' }, readCredits);
 	}
 
-	/** @param parse returns `null` for content that is not the service's: at a wrong Base URL, any server may answer */
+	/** @param parse returns `null` for content of another server, which may answer if the Base URL is wrong */
 	private async read<T>(
 		request: ServiceRequest,
 		parse: (body: Record<string, unknown>) => T | null,
@@ -132,7 +132,7 @@ export class ServiceClient {
 		}, this.ports);
 	}
 
-	/** Sends one request about a generation, and reads that from the response. */
+	/** Sends one request about a generation, and reads the generation from the response. */
 	private async generation(
 		request: ServiceRequest,
 		subject: string | null,
@@ -142,7 +142,7 @@ export class ServiceClient {
 		const generation = readGeneration(response.body, this.ports.clock.now());
 		if (generation === null) {
 			const error = unreadableAnswer(response, request.method === 'POST');
-			// If the service has never answered, an HTML page means that the Base URL is another server's: a retry is useless.
+			// Before the service has ever answered, an HTML page means a wrong Base URL: retries would not help.
 			const isPage = typeof response.body === 'string' && /^\s*</.test(response.body);
 			throw isPage && !this.hasAnswered ? error.with({ retry: 'never' }) : error;
 		}
@@ -154,7 +154,7 @@ export class ServiceClient {
 		return generation;
 	}
 
-	/** Sends one request. Returns a 2xx response, and throws any other. `subject`: model or id, for the error's title. */
+	/** Sends one request. Throws an error unless the status is 2xx. `subject`: model or id, for the error's title. */
 	private async response(
 		request: ServiceRequest,
 		subject: string | null,
@@ -181,7 +181,7 @@ export class ServiceClient {
 		return this.unreachableSince === Infinity;
 	}
 
-	/** If the service never answered, a failed connection ends the step: at once for an unknown host, else after a minute. */
+	/** Makes a failed connection fatal if the service never answered: an unknown host at once, any other after a minute. */
 	private unconnected(error: GenerationError): GenerationError {
 		if (this.hasAnswered) return error.with({ fatalForStep: false });
 		const now = this.ports.clock.now();

@@ -2,7 +2,7 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** A failure to make a connection, by error code and perhaps `words` of the message. `texts` replace fields of the error. */
+/** Matches a failed connection by code and perhaps `words` in its name or message. `texts`: fields of `GenerationError`. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',
@@ -20,9 +20,8 @@ const CERTIFICATE = {
 };
 
 /**
- * Failures before a request is sent. Rows with words are tried first. An error without a row is such a failure too if it is
- * from the system call `connect` or `getaddrinfo`. An error of `read` or `write` is not, even if its code has a row without
- * words: the request may have arrived.
+ * Failures that happen before a request is sent, so nothing was charged. `connectionFailure` tries rows with words first.
+ * It ignores rows without words if the system call `read` or `write` failed, because the request may have arrived.
  *
  * `ERR_SSL_WRONG_VERSION_NUMBER` is not listed: it occurs on an open connection, so the request may have arrived.
  */
@@ -34,11 +33,11 @@ const CONNECTION_FAILURES: FailureRow[] = [
 		'it does not use https, or rejected the TLS version or the host name',
 		/wrong version number|alert protocol version|unsupported protocol|unrecognized name/,
 	],
-	// Connections are closed so early by a load balancer without a backend, or a proxy that cannot reach the service.
+	// A load balancer without a backend closes connections this early, and so does a proxy that cannot reach the service.
 	[/^/, 'backoff', INTERRUPTED, /before (secure TLS connection was estab|receiving CONNECT)/],
 	[/^ETIMEDOUT$/, 'backoff', 'its address does not respond', /connect ETIMEDOUT/],
 	[/^ECONNREFUSED$/, 'backoff', 'connection refused'],
-	// A broken name server may also cause ENOTFOUND, so `ServiceClient` makes it not fatal once the service has answered.
+	// A broken DNS server may also cause ENOTFOUND. So `ServiceClient` clears `fatalForStep` if the service ever answered.
 	[/^ENOTFOUND$/, 'backoff', 'its host name does not exist', null, { fatalForStep: true }],
 	[/^EAI_AGAIN$/, 'backoff', 'its host name could not be resolved'],
 	[/^(EHOSTDOWN|EHOSTUNREACH|ENETUNREACH)$/, 'backoff', 'no route to its address'],
@@ -58,7 +57,7 @@ const CONNECTION_FAILURES: FailureRow[] = [
 ];
 
 /**
- * Converts a rejection of the request port into an error. If a creating request may have arrived, its charge is `unknown`.
+ * Converts a rejection by `SendRequest` into an error. The charge is `unknown` if a creating request may have arrived.
  *
  * @param failure a `GenerationError` is returned unchanged: the request was not sent
  * @param charging true if the request could have charged credits
@@ -88,12 +87,12 @@ export function errorFromConnection(failure: unknown, charging: boolean): Genera
 
 /**
  * Returns why no connection was made to the service or a storage; `null` if the request may have arrived. `reason`
- * completes "… cannot be reached: ", and ends with the host if that is known.
+ * completes "The service cannot be reached: …", and ends with the host if the host is known.
  */
 export function connectionFailure(failure: unknown) {
 	let code = '';
 	let host: string | null = null;
-	/** `null` while no system call is known. A code does not tell: EHOSTUNREACH also occurs on an open connection. */
+	/** Set from the failed system call, because a code can be ambiguous: EHOSTUNREACH also occurs on an open connection. */
 	let wasConnected: boolean | null = null;
 	let byWords: FailureRow | undefined;
 	for (const error of causesOf(failure)) {
@@ -105,17 +104,18 @@ export function connectionFailure(failure: unknown) {
 		const found = CONNECTION_FAILURES.find(
 			([codes, , , words]) => words?.test(text) && codes.test(code),
 		);
-		// The words decide before the system call: a failed TLS handshake is reported as a failed `write`, but sent no request.
+		// Words override the system call: Node reports a failed TLS handshake as a failed `write`, but no request was sent.
 		if (found) [byWords, wasConnected] = [found, false];
 	}
 	const row =
 		byWords ?? CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
+	// If no system call is known, an error without a row may have occurred after the request was sent.
 	if (wasConnected ?? !row) return null;
 	const [, retry, reason, , texts] = row ?? ([null, 'backoff', INTERRUPTED] as const);
 	return { code, reason: host === null ? reason : `${reason} (${host})`, retry, texts };
 }
 
-/** Yields an error, its cause, the cause of that, and so on: HTTP libraries wrap the errors of Node. */
+/** Yields an error and the chain of its causes, because HTTP libraries wrap the errors of Node. */
 export function* causesOf(failure: unknown): Generator<Record<string, unknown>> {
 	let link: unknown = failure;
 	// Error chains are short. The limit protects against cycles.

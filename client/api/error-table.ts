@@ -15,7 +15,7 @@ interface ErrorRow {
 	retry?: RetryRule;
 	/** True if every further creating request of the step would be rejected too. */
 	fatalForStep?: true;
-	/** For a code of type `server_error`: its HTTP status in spec 7. A response with another status may be a proxy's. */
+	/** For codes of type `server_error`: the HTTP status in spec 7. A response with another status may be from a proxy. */
 	status?: number;
 }
 
@@ -49,19 +49,19 @@ const FIELD_NAMES: Partial<Record<string, string>> = {
 	size: 'Size',
 };
 
-/** Returns the form's name for a parameter, which may be nested (`parameters.seed`); an unknown parameter unchanged. */
+/** Returns the form's name for a parameter, also a nested one (`parameters.seed`). Returns unknown parameters unchanged. */
 function fieldOf(param: string): string {
 	return FIELD_NAMES[param.replace(/^parameters\./, '')] ?? param;
 }
 
-/** False for a text that cannot be a generation ID, such as a row number. Accepts more than UUIDs (spec 2.1). */
+/** False for a text that cannot be a generation ID, such as a row number. Also accepts IDs that are not UUIDs (spec 2.1). */
 export function looksLikeId(text: string): boolean {
 	return /^[\w-]{16,}$/.test(text);
 }
 
 const TRY_LATER = 'Retrying did not help. Try again later.';
 
-/** One row for each code of spec 7, and for each alternate code that it states. */
+/** One row for each code of spec 7, including the alternate codes. */
 export const BY_CODE: Record<string, ErrorRow> = {
 	invalid_request: row(
 		'Invalid request',
@@ -149,7 +149,7 @@ export const BY_CODE: Record<string, ErrorRow> = {
 	}),
 };
 
-/** Our code for every refusal of content, whichever code the service used. The same model would refuse the content again. */
+/** Our code for every refusal of content, whichever code the service used. Only another model may accept that content. */
 export const CONTENT_REFUSED = 'content_refused';
 export const REFUSED_CONTENT = row(
 	'The service refused the content',
@@ -176,7 +176,7 @@ export function mayHavePassed(status: number): boolean {
 const BY_STATUS: Record<number, ErrorRow> = {
 	401: API_KEY_REJECTED,
 	402: BY_CODE.insufficient_credits,
-	// A proxy in front of the service may have a smaller limit, and its own error body.
+	// A proxy in front of the service may have a smaller limit, and send an error body without a code of spec 7.
 	413: BY_CODE.payload_too_large,
 	429: row(
 		'Too many requests',

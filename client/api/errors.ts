@@ -29,8 +29,8 @@ export type GenerationErrorFields = { title: string; description: string; code: 
 >;
 
 /**
- * Any error of an item or a request. When the error of an item is shown, a sentence about its charge is added, except for
- * the charge `unknown`: the title or details of such an error should say that the item may have been charged.
+ * Any error of an item or a request. When the nodes show an item's error, they add a sentence about the charge. They add
+ * none for the charge `unknown`: the title or details must then say that the item may have been charged.
  */
 export class GenerationError extends Error {
 	/** More about what happened. When the error is shown, the sentence about the charge follows. */
@@ -63,7 +63,7 @@ export class GenerationError extends Error {
 		Object.assign(this, Object.fromEntries(defined));
 	}
 
-	/** The error as plain data, without its cause. The constructor makes an error of it again. */
+	/** The error as plain data, without its cause. `new GenerationError(fields)` restores the error. */
 	get fields(): GenerationErrorFields {
 		return { ...this, title: this.message };
 	}
@@ -84,8 +84,8 @@ export class CancelledError extends Error {
 }
 
 /**
- * Converts an unsuccessful response into an error (spec 7). Nothing was charged if spec 7 lists the error, or if its
- * status means a rejection. Any other error may come from a proxy that passed the request on: the charge is unknown.
+ * Converts an unsuccessful response into an error (spec 7). The charge of a creating request is `unknown` if a proxy may
+ * have passed the request on and then sent this response itself. Otherwise, nothing was charged.
  *
  * @param charging true if the request could have charged credits
  * @param subject the model or the generation id of the request, if it has one
@@ -129,7 +129,7 @@ export function errorFromResponse(
 	});
 }
 
-/** Returns an error's code. A 401 to a creating request rejects the API key (spec 7): no other code may allow a retry. */
+/** Returns an error's code. For a 401 to a creating request, always one about the API key: others might allow a retry. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;
@@ -137,8 +137,8 @@ function codeOf(code: string | null, status: number, charging: boolean): string 
 }
 
 /**
- * Builds the error for a 2xx response without the expected content. It allows retries, because a later status check may
- * succeed. If the response to a creating request contains a code of spec 7, nothing was created: returns that error.
+ * Builds the error for a 2xx response without the expected content. The error allows retries, because a later status
+ * check may succeed. A creating request that got a code of spec 7 created nothing: returns the error for that code.
  */
 export function unreadableAnswer(response: ServiceResponse, charging: boolean): GenerationError {
 	const { status, body } = response;
@@ -161,7 +161,7 @@ export function unreadableAnswer(response: ServiceResponse, charging: boolean): 
 }
 
 const MAX_IN_TITLE = 120;
-/** Maximum number of characters that an error quotes from a response in another format. */
+/** Maximum number of characters that an error quotes from a response that is not in the service's format. */
 const MAX_QUOTED = 300;
 
 /** Returns a text from outside as a part of a title: one line, no period. `null` if it is empty or too long. */

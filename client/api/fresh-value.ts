@@ -1,10 +1,10 @@
 /**
- * A text in a request body, such as a signed URL, that is made anew each time the request is sent. `toJSON` returns what
- * stays the same, so that the digest of the request does not change with the text.
+ * A text in a request body that is made anew each time the request is sent, such as a signed URL that expires. `toJSON`
+ * returns a constant value, so that a digest of the request's JSON still identifies the request.
  */
 export abstract class FreshValue {
 	abstract toJSON(): unknown;
-	/** Returns a new text. Throws GenerationError if it cannot be made: the request is then not sent. */
+	/** Returns a new text. If `make` throws GenerationError, the request is not sent. */
 	abstract make(): string;
 }
 

@@ -30,11 +30,11 @@ export interface Generation {
 	isContentRefusal: boolean;
 	/** True if the output came in the response itself, and has no URL. `takeInlineFile` returns it. */
 	isInline: boolean;
-	/** Number of outputs beyond the first, which are not returned. */
+	/** Number of further outputs in the response. Only the first output is returned. */
 	leftOut: number;
 }
 
-/** An item without any known field. All nodes return these keys in this order, which n8n's output panel shows. */
+/** An item with no known values. The order of these keys is the order in n8n's output panel. */
 export const NOTHING_KNOWN = {
 	status: null,
 	model: null,
@@ -47,7 +47,7 @@ export const NOTHING_KNOWN = {
 	url: null,
 } satisfies Record<keyof GenerationItem, null | false>;
 
-/** Returns a generation of which only the id is known, and perhaps some fields. */
+/** Builds a generation from its id and any known fields, without a response of the service. */
 export function unseen(id: string, known: Partial<GenerationItem> = {}): Generation {
 	const item = { ...NOTHING_KNOWN, ...known, id };
 	return { item, failureReason: null, isContentRefusal: false, isInline: false, leftOut: 0 };
@@ -58,7 +58,7 @@ export function isFinal(generation: Generation): boolean {
 	return isFinalState(generation.item.status);
 }
 
-/** True if a generation is completed without an output. If a lagging replica answered, a later check may show the output. */
+/** True if a completed generation has no output in this response. If a replica lags, a later check may have the output. */
 export function lacksOutput(generation: Generation): boolean {
 	return isCompleted(generation) && generation.item.url === null && !generation.isInline;
 }
@@ -78,7 +78,7 @@ export function asRecord(value: unknown): Record<string, unknown> {
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Reads a creating or status response, whose URL may be set before the file exists (spec 2.1). `null` if it has no id. */
+/** Reads the response to a creating request or status check; `null` if it has no id. The file of `url` may not exist yet. */
 export function readGeneration(body: unknown, now: number): Generation | null {
 	const wire = asRecord(body);
 	const entries = (Array.isArray(wire.data) ? wire.data : []).map(asRecord);
@@ -112,7 +112,7 @@ export function readGeneration(body: unknown, now: number): Generation | null {
 	return generation;
 }
 
-/** Outputs that came in a response, in base64. They can be large: each is dropped when it is taken, and never stored. */
+/** Outputs that came in a response, in base64. They can be large, so `takeInlineFile` removes each from memory. */
 const inlineFiles = new WeakMap<Generation, string>();
 
 /** Returns the output that came in the response, once. Later calls return `null`: then fetch the status again. */
@@ -156,9 +156,9 @@ const LIFETIME_SECONDS = 3600;
 const LATEST_EXPIRY = Date.UTC(3000, 0);
 
 /**
- * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if unknown or over. Object stores state this in the URL, by
- * the date and lifetime of the signature (S3) or a plain expiry. Otherwise, one hour after `created` (Unix seconds) is a
- * safe lower bound, because no URL is issued before that.
+ * Returns when a presigned URL expires, in ISO 8601 UTC; `null` if that is unknown or past. The URL may state the expiry:
+ * S3 by the date and lifetime of the signature, other object stores directly. Any other URL is valid for at least one hour
+ * after `created` (Unix seconds), because no URL is issued before `created`.
  */
 export function presignedUrlExpiry(
 	url: string,

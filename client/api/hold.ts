@@ -6,7 +6,7 @@ export class Hold {
 	/** The last error that asked to wait. */
 	cause: GenerationError | null = null;
 
-	/** @param until end of a hold from before the step slept, in milliseconds since the Unix epoch; 0 if there is none */
+	/** @param until end of a hold passed on by an earlier run of the step, in milliseconds since the Unix epoch; 0 if none */
 	constructor(
 		private readonly clock: Clock,
 		public until = 0,

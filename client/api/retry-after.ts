@@ -7,8 +7,8 @@ const DATE = /\d:\d\d/;
 const YEAR_MS = 31_536_000_000;
 
 /**
- * Returns how long a 429 or 503 response asks to wait, in milliseconds; `null` if it does not. The header `Retry-After`
- * counts, or else `retry_after` in the body's `error` or in the body itself.
+ * Returns how long a 429 or 503 response asks to wait, in milliseconds; `null` if it does not. Reads the header
+ * `Retry-After`, or else `retry_after` in the body's `error`, or else in the body itself.
  */
 export function retryAfterMs(
 	{ status, headers, body }: ServiceResponse,

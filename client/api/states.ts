@@ -1,6 +1,6 @@
 /** The states of a generation (spec 3), and those that other services and gateways use instead. */
 
-/** Final states beside those of the spec, spelled as by `plain`. Whether such a generation is refunded is unknown. */
+/** Final states that are not in the spec, as `plain` spells them. Whether such a generation is refunded is unknown. */
 const OTHER_ENDS = new Set([
 	'cancelled',
 	'canceled',
@@ -13,9 +13,9 @@ const OTHER_ENDS = new Set([
 ]);
 const SPECIFIED = new Set(['pending', 'processing', 'completed', 'failed']);
 
-/** Parts of codes, spelled as by `plain`, for content that was refused: the same model would refuse it again. */
+/** Matches a code, as `plain` spells it, that says that the content was refused. */
 const REFUSAL = /sensitive|nsfw|moderation|contentpolicy|contentfilter|safety/;
-/** Matches codes within a text, by an underscore or an inner capital. Ordinary words such as `safety` are no codes there. */
+/** Finds codes in a sentence by an underscore or inner capital. An ordinary word such as `safety` is not a code there. */
 const CODE_IN_TEXT = /[a-z]+_\w+|\b[A-Z]?[a-z]+[A-Z]\w*/g;
 const DEEPEST = 6;
 
@@ -49,10 +49,10 @@ export function isUnknownState(state: string | null | undefined): boolean {
  * True if an error says that the content was refused. Spec 2.1 does not show the shape of `error`: the code may be in any
  * field, or in an inner error, or the error may be a text.
  *
- * @param name the field that contains `error`, if it is part of another error
+ * @param name the name of the field that contains `error`, if `error` is a part of another error
  */
 export function isContentRefusal(error: unknown, name = '', depth = 0): boolean {
-	// `param` names a field of the request, which may be called `safety` without any refusal.
+	// The value of `param` is the name of a request parameter. A name such as `safety` does not mean a refusal.
 	if (name === 'param' || depth > DEEPEST) return false;
 	if (typeof error === 'string') {
 		const isCode = /code|type/i.test(name) || /^[\w.-]+$/.test(error);

@@ -11,7 +11,7 @@ export type KeyedJob = Pick<Job, 'kind'> & Pick<CreateJob, 'idempotencyKey'>;
 /** How the end of a generation is detected (spec 4.3): by its status, by its output URL, or by both (`auto`). */
 export type Readiness = 'auto' | 'status' | 'outputUrl';
 
-/** Identifies an output of a step: the input item, and which of its outputs, each from 0. */
+/** Identifies one output of a step: the input item, and the output of that item. Both indexes start at 0. */
 export interface OutputRef {
 	itemIndex: number;
 	outputIndex?: number;
@@ -32,7 +32,7 @@ interface JobBasics {
 	/** False: return the generation in its current state. */
 	wait: boolean;
 	readiness: Readiness;
-	/** Maximum wait for the generation, and also for a free slot, in milliseconds. */
+	/** Maximum time of each wait, in milliseconds: for a free slot, and for the end of the generation. */
 	timeoutMs: number;
 	/** True if `timeoutMs` bounds the whole job, from the start of the step. By default, each wait may last `timeoutMs`. */
 	countsFromStart?: boolean;
@@ -47,18 +47,18 @@ export interface CreateJob extends JobBasics, OutputRef {
 	/** Builds the creating request, and reads its files. Called only if that request is about to be sent. */
 	request: () => Promise<CreateRequest>;
 	/**
-	 * Digest of what the item asks for: the user's values, and the id and size of files. It does not depend on how the body
-	 * is built from these values, and a fallback model does not change it.
+	 * Digest of the user's values, and of the id and size of files. A retry reuses a generation of the same digest. Must not
+	 * depend on the request body: a fallback model or a new release of this package may change the body.
 	 */
 	digest: string;
-	/** The request without its reference inputs, which `request` adds when it is about to be sent. */
+	/** The creating request without its reference inputs. `request()` adds these later, because it reads their files. */
 	draft: CreateRequest;
-	/** Parameters and idempotency key as unevaluated expressions: a retry recognizes the item by them if values changed. */
+	/** The item's unevaluated expressions. A retry recognizes the item by them, even if an expression returns a new value. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;
 	/** A unique key for the item: each key has one generation, across all executions. `null`: no key. */
 	idempotencyKey?: string | null;
 	onUncertainCharge: 'error' | 'resubmit';
-	/** How many times a failed generation, which was refunded, is created again in the same step. Default: 0. */
+	/** How many times the step creates a failed generation again. Failed generations are refunded. Default: 0. */
 	retriesOnFailure?: number;
 	/** Models to try, in this order, if the model of the request fails or refuses. Default: none. */
 	fallbackModels?: string[];
@@ -93,8 +93,8 @@ export async function requestOf(job: CreateJob): Promise<CreateRequest> {
 }
 
 /**
- * Decides after an error whether an output is created again, and updates `tried` of its job. A request that may have
- * been charged is never followed by another model.
+ * Decides whether an output is created again after an error, and updates `job.tried`. Returns `stop` if the failed request
+ * may remain charged: a second request could then be charged as well.
  */
 export function decideNextTry(
 	job: Pick<CreateJob, 'retriesOnFailure' | 'fallbackModels' | 'tried'>,
@@ -117,11 +117,11 @@ export function decideNextTry(
 	return 'next model';
 }
 
-/** Adds to the last error of an output which failures and fallback models came before that error. */
+/** Adds the earlier failures and fallback models of an output to the description of its last error. */
 export function explainTries({ fallbackModels = [], tried }: CreateJob, thrown: unknown): unknown {
 	if (!tried || !(thrown instanceof GenerationError)) return thrown;
 	const { failed, lastFailure } = tried;
-	// If a limit or another item has prevented the next try, the output keeps the error of its last failure.
+	// If a spending limit or another item's error prevented the next try, the output keeps the error of its last failure.
 	const error = thrown.skipped && lastFailure ? lastFailure : thrown;
 	const notAgain = error !== thrown && `It was not created again: ${thrown.message}`;
 	const models = fallbackModels.slice(0, tried.fallbacks);

@@ -1,7 +1,7 @@
 import type { GenerationErrorFields } from '../api/errors';
 import type { Row } from './row';
 
-/** What a step has spent. No price is known in advance: each is measured as a drop of the balance. */
+/** What a step has spent. Prices are not known in advance, so a price is measured as the drop of the balance. */
 export interface Spent {
 	/** Number of creating requests that were, or may have been, charged. */
 	requests: number;
@@ -12,7 +12,7 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { requests: 0, credits: 0, price: 0 };
 
-/** How long (`ms`) consecutive reads have shown a row unchanged. `at`: the time of the last read. */
+/** How long a row has not changed (`ms`), as of its last read (`at`). After a long silence, the writer counts as dead. */
 export interface Silence {
 	row: Row;
 	at: number;
@@ -20,12 +20,12 @@ export interface Silence {
 }
 
 /**
- * What a sleeping step passes on to its next run: only what its data table cannot hold. The next run goes through the same
- * items again, and finds their generations by their keys. Plain data: it is stored while the execution sleeps. All points in
- * time are in milliseconds since the Unix epoch.
+ * What a sleeping step passes on to its next run. The next run finds generations in the data table, so only what the table
+ * lacks is passed on. Only plain data, because it is stored while the execution sleeps. All points in time are in
+ * milliseconds since the Unix epoch.
  */
 export interface Memory {
-	/** The beginning of the column `writer` in all rows that this attempt of the step has written. */
+	/** Identifies the rows that this attempt of the step has written: their column `writer` begins with the token. */
 	token: string;
 	/** When the step began to wait. */
 	since: number;
@@ -48,7 +48,7 @@ export interface Memory {
 	spent: Spent;
 }
 
-/** The memory of a step that has not rested yet. */
+/** Returns the memory with which the first run of a step begins. */
 export function newMemory(token: string, since: number, spent = NOTHING_SPENT): Memory {
 	const nothing = { restedAt: 0, ends: {}, unwritten: [], silences: [], waits: {}, durations: [] };
 	return { token, since, ...nothing, downSince: null, heldUntil: 0, spent };

@@ -10,15 +10,15 @@ export type Outcome<T> =
 	/** `leftOut`: number of further outputs of the generation, which are not returned. */
 	| { kind: 'done'; generation: GenerationItem; output: T | null; leftOut?: number }
 	| { kind: 'error'; error: GenerationError }
-	/** The step ended before the job did. Its generation continues at the service. */
+	/** The step ended before the job. The job's generation, if there is one, continues at the service. */
 	| { kind: 'stopped'; generation: KnownGeneration | null };
 
-/** True if the service has shown that the generation exists. A user's id has no status before its first status check. */
+/** True if the service has shown that the generation exists. An id entered by a user has no status until it is checked. */
 export function isConfirmed({ status }: KnownGeneration): boolean {
 	return Boolean(status);
 }
 
-/** Codes of generations that ended without an output. A refund is uncertain, so the node does not create them again. */
+/** Error codes of generations that ended without an output and perhaps without a refund. The node does not replace them. */
 export const ENDED_WITHOUT_OUTPUT: ReadonlySet<string> = new Set([
 	'generation_ended',
 	'output_missing',
@@ -31,7 +31,7 @@ export function errorOfEnd(generation: Generation): GenerationError | null {
 	return lacksOutput(generation) ? withoutOutput(generation) : null;
 }
 
-/** Returns fields of an error. The service's reason is added to the title, or to `details` if it is too long for a title. */
+/** Returns fields of an error with the service's reason: in the title, or in `details` if the reason is too long. */
 function withReason(title: string, { item, failureReason }: Generation) {
 	const reason = inTitle(failureReason);
 	return {
@@ -76,7 +76,7 @@ function withoutOutput(generation: Generation): GenerationError {
 	});
 }
 
-/** Builds the error for a generation that did not end in time, or whose output could not be requested in time. */
+/** Builds the error for a generation that did not end in time, or that ended but could not be fetched in time. */
 export function timedOutGeneration(
 	generation: KnownGeneration,
 	timeoutMs: number,
@@ -117,7 +117,7 @@ export function sentTooLate(timeoutMs: number, lastError: GenerationError | null
 	});
 }
 
-/** Builds the error for an item that was not sent, because its request would fail like that of the item `failed`. */
+/** Builds the error for an item that was not sent: its request would fail as the request of the item `failed` did. */
 export function notSent(
 	cause: GenerationError,
 	failed: Pick<CreateJob, 'itemIndex' | 'itemCount'>,
@@ -144,7 +144,7 @@ export function heldTooLong(
 	});
 }
 
-/** Returns a job's error as GenerationError with its generation. A confirmed generation turns charge `none` into `paid`. */
+/** Converts an error to a GenerationError with the job's generation. If confirmed, a generation's charge is never `none`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

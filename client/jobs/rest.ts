@@ -14,25 +14,25 @@ const LATE = 1.1;
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
 /** A generation that is older than this multiple of the usual duration is checked as if no duration were known. */
 const OVERDUE = 2;
-/** If generations usually take longer than `QUICK_MS`, a run rests sooner once awake for `AWAKE_PART` of the last sleep. */
+/** For `isOvertime`: the usual duration exceeds `QUICK_MS`, and the run was awake for `AWAKE_PART` of the last sleep. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.19;
-/** The pause after a status check in a run that has been awake for longer than `AWAKE_PART` of the last sleep. */
+/** The pause after a status check in a run for which `isOvertime` is true. */
 const OVERTIME_PAUSE_MS = 45_000;
-/** Checks before and after a generation's end tell its duration only if they are less than this part of its age apart. */
+/** A duration counts as measured if the checks before and after the end are closer together than this part of the age. */
 const TELLING_PART = 0.3;
 const MOST_DURATIONS = 15;
 /** In a run that may rest: longest pause between retries in an outage, or while other clients hold all slots. */
 const LONGEST_PAUSE_MS = 120_000;
 
 /**
- * Decides when a run rests, which means that it ends early: once all of its jobs wait, and none of these waits ends soon.
- * Jobs declare their waits with `begin`. A wait that is not declared counts as work.
+ * Decides when a run rests, that is, ends early. A run rests once all of its jobs wait, and none of the waits ends soon.
+ * Jobs declare their waits with `begin`. A job without a declared wait counts as working, and keeps the run awake.
  */
 export class Rest {
 	/** When the next run should begin; `null` if this run has not rested. */
 	wakeAt: number | null = null;
-	/** Number of generations that are watched until they end. */
+	/** Number of generations that this run is watching. Each will free a slot. */
 	running = 0;
 	/** When a response last showed that the service works; `-Infinity` if none has in this run. */
 	servedAt = -Infinity;
@@ -62,7 +62,7 @@ export class Rest {
 		return this.durations.slice(-MOST_DURATIONS);
 	}
 
-	/** Declares a wait of a job; call the returned function after it. `until` returns the expected end, or `Infinity`. */
+	/** Declares that a job waits until about `until()`, which may be `Infinity`. Call the returned function after the wait. */
 	begin(until: () => number): () => void {
 		// Wrapped, because two jobs may pass the same function, and a Set would hold it only once.
 		const wait = () => until();
@@ -113,7 +113,7 @@ export class Rest {
 		}
 	}
 
-	/** Returns at which age a generation that is now `age` ms old is checked next; `null`: soon, as `Watch` schedules it. */
+	/** Returns the age at which a generation, now `age` ms old, is checked next. `null`: soon, so `Watch` sets the time. */
 	nextCheck(age: number): number | null {
 		const usual = median(this.durations);
 		if (usual === null || age > OVERDUE * usual) {
@@ -124,7 +124,7 @@ export class Rest {
 		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run should rest sooner. Only for long generations: few end during a sleep, so few slots stay idle. */
+	/** True if the run should rest sooner. Not if generations are quick: many would end in the sleep and leave slots idle. */
 	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;
@@ -135,7 +135,7 @@ export class Rest {
 	ended(from: number, to: number): void {
 		const usual = median(this.durations);
 		const isTold = usual === null || to - from < TELLING_PART * to;
-		// The estimate stays near `from`: too long an estimate would delay all later checks, and so never be corrected.
+		// Stay near `from`. Too long an estimate would never be corrected, because all later checks would be late as well.
 		const middle = from + Math.min((to - from) / 2, UNKNOWN.leastMs / 2);
 		this.durations.push(isTold ? middle : Math.max(from, Math.min(usual, to) * LEAD));
 	}

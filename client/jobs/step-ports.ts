@@ -11,7 +11,7 @@ export interface StepPorts {
 	random: Random;
 	/** Aborts when the step is stopped, rests, or ends early because of an error. Afterwards, nothing is sent. */
 	halt: AbortSignal;
-	/** When the step began, perhaps in an earlier run of the same jobs. */
+	/** When this attempt of the step began. After a sleep, when the current run began: see `Memory.since` for the attempt. */
 	startedAt: number;
 	/** What the previous run passed on, if the step sleeps between several runs of the same jobs. */
 	memory?: Memory;

@@ -16,7 +16,7 @@ import { callPatiently } from './table-retries';
 
 /**
  * While several generations run, calls start at least this far apart, so that each call carries more writes. A call costs
- * n8n about 70 ms of processor time for any number of rows: n8n creates an isolate for the call's helper workflow.
+ * n8n about 70 ms of processor time, for any number of rows.
  */
 const INTERVAL_MS = 300;
 
@@ -28,15 +28,15 @@ export interface TablePorts {
 	signal: AbortSignal;
 }
 
-/** The rows that a call read, only those of the step (see `isOwnedBy`). `readAt`: when the call started, as `Clock.now`. */
+/** The rows of this step (see `isOwnedBy`) that a call has read. `readAt`: the time by `Clock.now` when the call started. */
 export interface Answer {
 	rows: Row[];
 	readAt: number;
 }
 
 /**
- * The data table, as one step uses it. Calls run one at a time, because a call costs about the same for one row as for many.
- * Reads and writes requested meanwhile go together into the next call.
+ * The data table, as one step uses it. Only one call runs at a time. Reads and writes that are requested meanwhile share the
+ * next call, because a call costs about the same for one row as for many.
  */
 export class BatchedTable {
 	/** Tasks of `keep` that are running. */
@@ -45,7 +45,7 @@ export class BatchedTable {
 	private readonly ends = new Map<string, Condition[]>();
 	/** Ids of the running generations of this step. */
 	readonly running = new Set<string>();
-	/** The beginning of the column `writer` in all rows that this run of the step writes. */
+	/** In all rows that this run of the step writes, the column `writer` begins with this text. */
 	readonly writers: string;
 	private tickets = 0;
 	/** When the most recent call started, as `Clock.now`. */
@@ -63,7 +63,7 @@ export class BatchedTable {
 		return `${this.writers}${++this.tickets}`;
 	}
 
-	/** Runs `part` in the table's next call. A failed call is repeated, even if it took effect. Throws its last error. */
+	/** Runs `part` in the table's next call. A failed call is repeated, although it may have taken effect. */
 	readonly run = batched(
 		async (parts: Array<Partial<TableCall>>): Promise<Answer[]> => {
 			const { clock, table } = this.ports;
@@ -99,8 +99,8 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task whose writes must not be lost. `close` waits for it. An `UnansweredError` counts as a success, because n8n
-	 * still carries out the final changes of the call.
+	 * Runs a task whose writes must not be lost. `close` waits for the task. An `UnansweredError` counts as a success, because
+	 * n8n still carries out the call's final changes (`Change.final`).
 	 *
 	 * @param task gets true in its second run: the first run may have taken effect although it failed
 	 * @returns the error of the task; `null` after a success
@@ -112,7 +112,7 @@ export class BatchedTable {
 		};
 		const keepIt = async () => {
 			const error = await errorOf(false);
-			// After a stop, a failed call is not retried. One more call makes n8n start its final changes, without an answer.
+			// After a stop, `run` repeats no failed call. So call once more: n8n starts the final changes, but returns nothing.
 			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();

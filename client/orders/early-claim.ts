@@ -13,12 +13,12 @@ export interface Held {
 
 /** An early claim is taken back if its order is not sent within this time after the claim's row was written. */
 const MAX_WAIT_MS = 3_000;
-/** A request is sent only if its claim is younger than this. Otherwise, the claim's row is first written and read again. */
+/** A request is sent only if its claim is younger than this. An older claim is renewed before its writer counts as dead. */
 export const MAX_CLAIM_AGE_MS = 20_000;
 
 /**
- * A claim whose row is written before a slot is free, so that the slot is not idle during the write. The claim begins only
- * shortly before: if the process dies before the request, the row counts as a request that may have been charged.
+ * A claim whose row is written shortly before a slot becomes free, so that the slot is not idle during the write. The claim
+ * must not begin sooner: if the process dies before the request, the row counts as a request that may have been charged.
  */
 export class EarlyClaim {
 	private pending: { at: number; claim: Promise<Result<Held | null>> } | null = null;
@@ -37,7 +37,7 @@ export class EarlyClaim {
 			.then(async () => this.pending === pending && (await this.take(false)));
 	}
 
-	/** Ends the early claim and returns it; `null` if there is none, or it is too old. `isUsed`: false releases it. */
+	/** Ends the early claim. Returns the claim if `isUsed` is true and the claim is not too old. Otherwise, releases it. */
 	async take(isUsed = true): Promise<Held | null> {
 		const { pending } = this;
 		const claimed = await pending?.claim;

@@ -11,7 +11,7 @@ import { hasId, isLive } from './table';
 export interface StoredOrder extends OrderDigests {
 	/** Number of creating requests that may have been charged and returned no id. Deleted once an id is known. */
 	sent?: number;
-	/** The `Idempotency-Key` header of these requests. */
+	/** The `Idempotency-Key` header of the requests that `sent` counts. */
 	header?: string;
 	id?: string;
 	status?: string;
@@ -20,7 +20,7 @@ export interface StoredOrder extends OrderDigests {
 /** The orders of a node, by the node's run index and then by `outputName`. The last order of a list is the newest. */
 export type StoredOrders = Record<string, Record<string, StoredOrder[]>>;
 
-/** The stored state of an order. `sent`: `count` requests have no known result. `changed`: the request has changed since. */
+/** The stored state of an order. `sent`: the result is unknown. `changed`: the generation is from another request. */
 type Entry =
 	| { state: 'none' }
 	| ({ state: 'sent' } & Unresolved)
@@ -42,8 +42,8 @@ export interface Claim {
 }
 
 /**
- * Stores orders with the execution, so that Retry On Fail and "Retry execution" reuse a paid generation. `TableJournal` also
- * stores orders with a key in a data table. It writes the table first before a request, but last after the response.
+ * Stores orders with the execution, so that n8n's Retry On Fail and "Retry execution" reuse a paid generation. The subclass
+ * `TableJournal` also writes orders with an idempotency key to a data table, so that other executions reuse them.
  */
 export class Journal {
 	/**
@@ -59,7 +59,7 @@ export class Journal {
 	/** Returns the row of a key; `null` for an item without a key. Always `null` here: only `TableJournal` has rows. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** Returns the rows of a key whose generations a sleeping step created: `failed`, oldest first, and the `live` one. */
+	/** Returns the rows of a key that runs of this sleeping step wrote: `failed` ones, oldest first, and the `live` one. */
 	tries({ key }: Pick<Order, 'key'>): { failed: Row[]; live: Row | null } {
 		const keyRow = this.rowOf(key);
 		const { row = null, ownFailures = [] } = keyRow ?? {};
@@ -103,8 +103,8 @@ export class Journal {
 	}
 
 	/**
-	 * Stores that a request is about to be sent. Until the claim ends, nothing else sends one for the order. Returns `null` if
-	 * another execution was first: the caller must then read the order again.
+	 * Stores that a request is about to be sent. Until the claim ends, nothing else sends a request for the order. Returns
+	 * `null` if another execution was first: the caller must then read the order again.
 	 *
 	 * @throws GenerationError `record_unavailable`, or CancelledError
 	 */
@@ -125,7 +125,7 @@ export class Journal {
 			keyRow?.release(sent > 0);
 		};
 		return {
-			// An order that may be charged keeps its header: a service that supports `Idempotency-Key` then creates nothing new.
+			// A repeated request keeps its header: a service that supports `Idempotency-Key` then creates no second generation.
 			header: (stored.header ??= held?.header ?? this.headerWithoutKey(order)),
 			made: (generation) => {
 				inFlight.delete(stored);
@@ -137,7 +137,7 @@ export class Journal {
 		};
 	}
 
-	/** Begins to claim an order that will soon be sent. Returns false if it has no key, or if the key may be in use. */
+	/** Begins to claim an order that will soon be sent. Returns false if the order has no key, or the key is not free. */
 	claimEarly({ key, fields }: Order): boolean {
 		const keyRow = this.rowOf(key);
 		if (!keyRow?.isFree) return false;
@@ -183,7 +183,7 @@ export class Journal {
 		return entry?.state === 'sent' ? entry : null;
 	}
 
-	/** Returns the newest paid generation and the unresolved requests of an output that is not sent in this attempt. */
+	/** Returns what earlier attempts left for an output: the newest paid generation, and the unresolved requests. */
 	left(output: OutputRef): { paid: KnownGeneration | null; unresolved: Unresolved | null } {
 		const orders = this.orders(output);
 		const open = orders.filter((one) => !inFlight.has(one));
@@ -196,7 +196,7 @@ export class Journal {
 		return eachOnce(paidIn(Object.values(this.ordersOfRun).flat()));
 	}
 
-	/** The orders of this run of the node, in all attempts of the step. Callers use the object as the run's WeakMap key. */
+	/** The orders of this run of the node, from all attempts. Must stay the same object: callers use it as a WeakMap key. */
 	get ordersOfRun(): Record<string, StoredOrder[]> {
 		return (this.shared[this.runIndex] ??= {});
 	}

@@ -25,21 +25,20 @@ import {
 
 /** A row's writer counts as dead once the row has not changed for this long: longer than a claim and its request take. */
 const GONE_AFTER_MS = 120_000;
-/** Between two reads, at most this much counts as time without a change: machine and writer may have been suspended. */
+/** Between two reads, at most this much counts as silence: the machine may have been suspended, and the writer with it. */
 const LONGEST_GAP_MS = 20_000;
 /** Minimum wait for the request of another execution: long enough to detect that the execution is dead. */
 const SHORTEST_WAIT_MS = 150_000;
 /** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
-/** Most times a claim reads its key again. After as many claims whose row never appears, the table counts as broken. */
+/** A claim reads its key again at most this often. If this many claims do not find their row, the table is broken. */
 const MOST_TRIES = 10;
 
 /**
- * An idempotency key and its row, as a step knows them. At most one request per key is in flight, even if several executions
- * use the key. Callers handle the orders of a key one after the other. A claim inserts a row with the status `sent`, then
- * reads the key. The request is sent only if the key has no other row that may have been charged. If two executions claim at
- * once, the later reader sees both rows, and the newer row is deleted. An existing row is claimed by an update that has no
- * effect if the row has changed since it was read.
+ * An idempotency key and its row, as a step knows them. At most one request per key is in flight, across all executions.
+ * Callers handle the orders of a key one after the other. A claim inserts a row with the status `sent`, then reads the key.
+ * If the key has another row that may have been charged, nothing is sent. If two executions claim at once, the newer row is
+ * deleted. A key with an unresolved row is claimed by an update of that row, unless the row has changed since it was read.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
@@ -51,9 +50,9 @@ export class KeyRow {
 	arriving: Promise<void> | null = null;
 	/** A row with a generation id that could not be written to the table; `null` if there is none. */
 	unrecorded: Row | null = null;
-	/** Rows of failed generations by generation id; `null` for an unknown row. The table may still hold an older status. */
+	/** Rows of failed generations, by generation id; `null` if the row is unknown. The status in the table may be older. */
 	readonly failed = new Map<string, Row | null>();
-	/** How long (`ms`) consecutive reads have shown a row unchanged. `at`: the time of the last read. */
+	/** How long the row has not changed; `null` before a row was read. */
 	silence: Silence | null = null;
 	private misses = 0;
 
@@ -107,7 +106,7 @@ export class KeyRow {
 		if (this.row) this.measure(this.row, answer.readAt);
 	}
 
-	/** Adds up how long the row has been unchanged, by this machine's clock only. A read passed twice counts once. */
+	/** Adds up how long the row has not changed, by this machine's clock. Passing the same read again adds nothing. */
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {
@@ -132,8 +131,8 @@ export class KeyRow {
 		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// If an earlier run of this sleeping step wrote the row, that run has ended, so its request is uncertain at once. But
-		// `resubmit` would send the request again, so it waits until that run is certainly dead, as for any other execution.
+		// An earlier run of this sleeping step has probably ended, so its row is uncertain at once. But with `resubmit`, the
+		// request is sent again: then first wait until that run is certainly dead, as for any other execution.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -170,7 +169,7 @@ export class KeyRow {
 		if (row && (hasId(row) || this.isElsewhere)) return null;
 		const sent = {
 			...fields,
-			// The header is computed from these two. An unresolved row keeps them, so that its request keeps its header.
+			// The header depends on `request` and `model`. An unresolved row keeps both, so that the repeated header is the same.
 			...(row?.request && { request: row.request, model: row.model }),
 			execution_id: scope.executionId,
 			status: SENT,
@@ -210,7 +209,7 @@ export class KeyRow {
 		this.held = null;
 		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
-		// `pending` even if the status is final: `ended` will store a final status, but ignores one that `this.row` has already.
+		// `pending` even if the status is final: `ended` stores that status next, but ignores one that `this.row` already has.
 		this.row = { ...row, status: 'pending' };
 		this.write(row);
 	}
@@ -237,7 +236,7 @@ export class KeyRow {
 	/** Stores a final status. A failed generation was refunded, so its row no longer counts, and the key is read again. */
 	ended({ id, status }: { id: string; status: string }): void {
 		const { row } = this;
-		// Ignore a status that is stored, and an older generation of the key: another item may have created a newer one.
+		// Ignore a status that is already stored. Also ignore a generation that another item has replaced by a newer one.
 		if (row !== undefined && (row?.generation_id !== id || row.status === status)) return;
 		// The status is written into the row that has the id, so the id must be written first.
 		void Promise.resolve(this.arriving).then(() => {
@@ -271,7 +270,7 @@ export class KeyRow {
 			}
 			const seen = this.rowsIn(called.value);
 			const ours = seen.find(({ writer }) => writer === held.row.writer);
-			// An unresolved row that this claim updates is older than new rows without an id, so these do not compete with it.
+			// If this claim updates an unresolved row, new rows without an id do not compete: the unresolved row is older.
 			const competes = ({ writer }: Row) => !wasUnresolved && writer !== held.row.writer;
 			const rivals = seen.filter((one) => isLive(one) && (hasId(one) || competes(one)));
 			const isFirst = ours && !rivals.some((rival) => hasId(rival) || rival.id < ours.id);
@@ -292,7 +291,7 @@ export class KeyRow {
 				}
 				return null;
 			}
-			// The row of this claim is the oldest. Rivals delete theirs, or have sent their requests: read again to see which.
+			// The row of this claim is the oldest. Each rival deletes its row, or has already sent its request: read again to see.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
 			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}

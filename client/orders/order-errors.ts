@@ -7,7 +7,7 @@ import { TABLE_NAME } from './table';
 
 const inTable = ({ id }: Row) => `row ${id} of the data table ${TABLE_NAME}`;
 
-/** Returns advice on how the user can resolve an order whose result is unknown. */
+/** Returns advice for the user: what to do about an item whose creating request got no response. */
 function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	const enter = row && `enter its ID in the column generation_id of row ${row.id} of ${TABLE_NAME}`;
 	if (choice === 'resubmit') {
@@ -19,7 +19,7 @@ function adviceFor(choice: CreateJob['onUncertainCharge'], row?: Row): string {
 	return `It was not sent again, to avoid a double charge. 1. Look for the generation in the service’s app. ${steps}`;
 }
 
-/** Creating requests that may have been charged and returned no id, and the row of their key, if any. */
+/** Creating requests that may have been charged and returned no id. `row`: the row of their idempotency key in the table. */
 export interface Unresolved {
 	count: number;
 	row?: Row;
@@ -28,7 +28,7 @@ export interface Unresolved {
 /**
  * Builds the error of an item whose creating request got no response.
  *
- * @param cause error of the request; `null` if an earlier attempt of the step sent it
+ * @param cause error of the item's last request; `null` if this attempt of the step sent no request for the item
  */
 export function uncertainCharge(
 	cause: GenerationError | null,
@@ -60,7 +60,7 @@ export function uncertainCharge(
 const CREATE_AGAIN =
 	'To create it again, delete that row and start a new execution, which charges the item again. If the service returns the same generation, change the Idempotency Key';
 
-/** Adds advice to an error saying that a row's generation, output or file does not exist. Other errors stay unchanged. */
+/** If an error says that a row's generation, output or file does not exist, adds advice. Other errors stay unchanged. */
 export function explainedByRow(error: unknown, row: Row): unknown {
 	if (!(error instanceof GenerationError)) return error;
 	const { code, description, status } = error;
@@ -84,7 +84,7 @@ export function explainedByRow(error: unknown, row: Row): unknown {
 }
 
 /**
- * Builds the error of an item with a key if the table cannot be used. Nothing was sent for the item.
+ * Builds the error of an item with an idempotency key, if the data table cannot be used. The item was not sent.
  *
  * @param why the cause
  * @param advice what to do; by default, how to run without the table
@@ -102,7 +102,7 @@ export function recordUnavailable(
 	});
 }
 
-/** Advice for an error of n8n's database, which usually passes. */
+/** Advice for an error of n8n's database. Such an error is usually temporary. */
 const TRY_AGAIN =
 	'n8n’s database may be locked, overloaded or restarting. Run the same items again: existing generations are reused at no charge.';
 
@@ -125,7 +125,7 @@ export function tableTrouble(): GenerationError {
 	);
 }
 
-/** Builds the error of a key whose request another execution has not finished in time. */
+/** Builds the error of an item that has waited too long for another execution, which is sending the same idempotency key. */
 export function stillSending({ key, execution_id: execution }: Row): GenerationError {
 	return recordUnavailable(
 		`Execution ${execution} is sending the idempotency key "${key}"`,

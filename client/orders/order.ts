@@ -2,8 +2,8 @@ import { outputName, type CreateJob } from '../jobs/job';
 import { digest, requestFields, storedKey, type RequestFields } from './table';
 
 /**
- * Digests that identify an order within its output; `''` for a missing value. The execution stores only these digests, not
- * the texts. `recipe` and `keyRecipe` are digests of the unevaluated expressions of the request and the idempotency key.
+ * Digests by which `isSame` recognizes an order; `''` for a missing value. `request` and `key` are digests of the values.
+ * `recipe` and `keyRecipe` are digests of the unevaluated expressions of the request and the idempotency key.
  */
 export type OrderDigests = Record<'request' | 'recipe' | 'key' | 'keyRecipe', string>;
 
@@ -21,7 +21,7 @@ export interface Order {
 
 const NO_RECIPE = { request: '', idempotencyKey: '' };
 
-/** Returns the order of a job, in one run of its node. Reads no files. */
+/** Returns the order of a job. `runIndex` is n8n's index of the node's run. Reads no files. */
 export function orderOf(job: CreateJob, runIndex: number): Order {
 	const { idempotencyKey = null } = job;
 	const key = idempotencyKey === null ? null : storedKey(idempotencyKey);
@@ -38,8 +38,8 @@ export function orderOf(job: CreateJob, runIndex: number): Order {
 }
 
 /**
- * Returns the `Idempotency-Key` header of an order. A service that supports it creates nothing for a repeated value, so all
- * attempts send the same value. A changed request gets a new value, and so does the next request after a failed generation.
+ * Returns the `Idempotency-Key` header of an order. A service that supports this header creates nothing for a repeated
+ * value, so a repeated request keeps its value. A changed request, or one after a failed generation, gets a new value.
  *
  * @param owner identifies the order: workflow, node and idempotency key; without a key, execution, run and output
  */
@@ -52,9 +52,9 @@ export function headerOf(
 }
 
 /**
- * True if both orders are the same, so that an output pays for only one of them. In a retry, an expression may return
- * another value, such as a random seed, and the user may have edited an expression for other items. A request or key is
- * therefore a different one only if both its value and its expression differ. Adding or removing a key changes nothing.
+ * True if both orders count as the same, so that an output pays for only one of them. Requests differ only if both their
+ * values and their expressions differ: in a retry, the same expression may return a new value (a random seed), and an
+ * edited expression may return the old value. The same holds for idempotency keys, if both orders have one.
  */
 export function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const isEqual = (name: keyof OrderDigests) => one[name] !== '' && one[name] === other[name];

@@ -7,12 +7,12 @@ import { sentences } from '../text';
 
 /** Longest pause between speculative requests (see `SlotPool`), in seconds. A shorter pause causes more rejections. */
 const LONGEST_PAUSE = 10;
-/** The next speculative request waits this long at most for the response of the previous one, which may never come. */
+/** If a speculative request gets no response, the next one is sent after this time. */
 const LONGEST_SPECULATION_MS = 10_000;
 
 /**
- * Permission to send one creating request. Call it once with the result: `granted` if a generation was created, `unused` if
- * nothing was sent, an error if the service rejected it because no slot was free, `failed` for any other error.
+ * Permission to send one creating request. Call the permit once, with the result of the request: `granted` if a generation
+ * was created, `unused` if nothing was sent, the service's error if no slot was free, `failed` after any other error.
  */
 export type Permit = (result: 'granted' | 'unused' | 'failed' | GenerationError) => void;
 
@@ -21,7 +21,7 @@ export class StepGate {
 	/** Milliseconds during which at least one item waited for a slot. */
 	waitedMs = 0;
 	waitingItems = 0;
-	/** Since when this step has waited without gaining a slot; `null` from a gained slot until an item waits again. */
+	/** When an item first began to wait after this step's last gained slot; `null` if none has. */
 	starvedSince: number | null = null;
 	private waitingSince = 0;
 	private readonly closing = new AbortController();
@@ -32,7 +32,7 @@ export class StepGate {
 		onAbort(halt, () => this.close(new CancelledError()));
 	}
 
-	/** Stops all further requests. Waiting and later items get the error of the first call, which is returned. */
+	/** Stops all further requests. Returns the error of the first call of `close`: waiting and later items get that error. */
 	close(error: Error): Error {
 		this.closing.abort(error);
 		return this.closed.reason as Error;
@@ -57,8 +57,8 @@ export class StepGate {
 /**
  * The concurrent slots of an account, and the queue for them. All steps of a process with the same credential share one
  * pool. Every request may be sent until the service answers 429 `CONCURRENCY_LIMIT_REACHED`. From then on a request needs a
- * slot that a generation has freed. Other clients may free slots, too: so after each backoff (spec 7, retry rule 1), one
- * request is sent without a known slot (a speculative one). If it succeeds, two more may follow.
+ * slot that a generation has freed. Other clients also free slots, and the pool does not see that. So after each backoff
+ * (spec 7, retry rule 1), one speculative request is sent without a known slot. If it succeeds, two more may follow.
  */
 export class SlotPool {
 	/** False while every request may be sent without waiting. */
@@ -71,7 +71,7 @@ export class SlotPool {
 	private speculateAt = 0;
 	/** Until when the service has asked to wait because the account is full. Holds back only speculative requests. */
 	private readonly hold: Hold;
-	/** Time of the first refusal after the last gained slot; `null` if there was none. A released slot restarts this time. */
+	/** Time of the last release, or else of the first refusal, since a slot was last gained; `null` if there was neither. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
@@ -87,8 +87,8 @@ export class SlotPool {
 	}
 
 	/**
-	 * Waits until an item of a step may send a request. Gives up at the time `sendBy`, or once the step has waited for
-	 * `timeoutMs` in which no slot of the pool was gained or released.
+	 * Waits until an item of a step may send a request. Gives up at the time `sendBy`. Also gives up once the step has
+	 * waited for `timeoutMs`, and no slot of the pool was gained or released during that time.
 	 *
 	 * @throws the last refusal (GenerationError) if it gives up; the errors of `StepGate.requireOpen` if the gate closes
 	 */
@@ -116,8 +116,9 @@ export class SlotPool {
 				const now = clock.now();
 				// Other steps may have waited before: only the time since this step began to wait counts.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
-				const giveUpAt = Math.min(since + timeoutMs, sendBy);
-				if (now >= giveUpAt) throw noFreeSlot(this.lastRefusal as GenerationError, timeoutMs);
+				const refusal = this.lastRefusal;
+				const giveUpAt = refusal ? Math.min(since + timeoutMs, sendBy) : Infinity;
+				if (refusal && now >= giveUpAt) throw noFreeSlot(refusal, timeoutMs);
 				const retryAt = isFirst ? this.speculatesAt : Infinity;
 				waiter.wake = new AbortController();
 				await clock.sleep(Math.min(retryAt, giveUpAt) - now, waiter.wake.signal);
@@ -158,14 +159,14 @@ export class SlotPool {
 		return Math.max(this.allowedSpeculations > 0 ? 0 : this.speculateAt, this.hold.until);
 	}
 
-	/** @param isKnown true if a freed slot is used; false while there is no limit, and for a speculative request */
+	/** @param isKnown true if the request uses a freed slot; false if slots are not limited, or the request is speculative */
 	private permit(gate: StepGate, isSpeculative: boolean, isKnown = false): Permit {
 		return (result) => {
 			if (result === 'granted') return this.granted(gate, isSpeculative);
 			const isRefused = typeof result !== 'string';
 			if (isRefused) this.refused(isSpeculative, result);
 			if (isRefused || isSpeculative) {
-				// A request that failed for another reason says nothing about slots: it neither begins nor ends a backoff.
+				// A request that failed, but not for lack of a slot, neither begins nor ends a backoff.
 				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
 				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			} else if (this.isLimited && isKnown) {

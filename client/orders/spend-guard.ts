@@ -27,9 +27,9 @@ const BALANCE_INTERVAL_MS = 1_000;
 const PRICE_RANGE = 50;
 
 /**
- * The spending limits of a step. An item is admitted before its first request, and settled after its last one. With a
- * limit in credits, prices are measured: the step's first request is sent alone, and the balance drops by its price.
- * Once a limit is reached, or the balance cannot be read, the step's gate is closed.
+ * The spending limits of a step. `admit` is called before an item's first request, and `settle` after its last one. With a
+ * limit in credits, a price is measured as the drop of the balance, so the step's first request is sent alone. Once a limit
+ * is reached, or the balance cannot be read, the step's gate is closed: nothing more is created.
  */
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
@@ -40,9 +40,9 @@ export class SpendGuard {
 	private admitted = 0;
 	/** Number of requests that `begin` has begun and `end` has not ended. */
 	private inFlight = 0;
-	/** Number of requests whose price the last balance may not include yet. */
+	/** Number of requests whose price may not be deducted from the last balance that was read. */
 	private unread = 0;
-	/** Number of requests since `base` was read: the last balance while no request was in flight. */
+	/** Number of requests since `base` was read. `base` is the last balance that was read while no request was in flight. */
 	private sinceBase = 0;
 	private base = 0;
 	private balance = 0;
@@ -54,7 +54,7 @@ export class SpendGuard {
 
 	constructor(
 		private readonly limits: SpendLimits,
-		/** `balance` reads the balance for the step's hint: `null` if it cannot be read. It never throws. */
+		/** `balance` reads the balance that the step's hint shows. It returns `null` if that fails, and never throws. */
 		private readonly ports: {
 			clock: Clock;
 			service: ServiceClient;
@@ -66,8 +66,8 @@ export class SpendGuard {
 	}
 
 	/**
-	 * Waits until an item may send creating requests. The caller then calls `settle` once. A retry needs no new admission, so
-	 * only the last items stay unsent. Throws CancelledError, or the error with which the gate was closed.
+	 * Waits until an item may send creating requests. The item then has a place in the limit, also for its retries, until the
+	 * caller calls `settle`. Throws CancelledError, or the error with which the gate was closed.
 	 */
 	async admit(gate: StepGate): Promise<void> {
 		const most = this.limits.maxNewGenerations ?? Infinity;
@@ -80,7 +80,7 @@ export class SpendGuard {
 		this.admitted++;
 	}
 
-	/** Ends the admission of an item that is not sent again. `mayBeCharged`: false only if it was certainly not charged. */
+	/** Ends the admission of an item that is not sent again. `mayBeCharged`: false if the item was certainly not charged. */
 	settle(mayBeCharged: boolean): void {
 		this.admitted--;
 		if (!mayBeCharged) this.spent.requests--;
@@ -95,7 +95,7 @@ export class SpendGuard {
 		while (!this.isReady) {
 			gate.requireOpen();
 			if (this.mustRead) this.read(gate);
-			// All items wait in the same way, so that they keep their order.
+			// The item that starts the read waits like all others, so that items continue in their order.
 			if (this.reading) await raceAbort(gate.closed, this.reading);
 			else if (this.inFlight > 0) await this.result(gate);
 			else throw gate.close(this.creditsReached());
@@ -119,12 +119,12 @@ export class SpendGuard {
 			this.unread--;
 			this.sinceBase--;
 		}
-		// Read the balance at once: later, its difference would include more of the other work on the account.
+		// Read the balance at once, before other work on the account changes it further.
 		if (this.isMeasuring && this.inFlight === 0 && this.unread > 0) this.read(null);
 		this.wake();
 	}
 
-	/** Waits for a balance that is being read, unless `halt` aborts. Requests that no balance covers cost `spent.price`. */
+	/** Waits for a balance that is being read, unless `halt` aborts. Then counts each `unread` request at `spent.price`. */
 	async close(halt: AbortSignal): Promise<void> {
 		if (this.reading)
 			await toResult(async () => await raceAbort(halt, this.reading as Promise<void>));
@@ -143,7 +143,7 @@ export class SpendGuard {
 		return this.ports.clock.now() - this.readAt >= BALANCE_INTERVAL_MS;
 	}
 
-	/** How many more requests may begin before a balance is read. Far from the limit, requests need not wait for prices. */
+	/** Number of requests that may begin before the balance is read again. The further from the limit, the more may begin. */
 	private get room(): number {
 		if (!this.isMeasuring) return Infinity;
 		const { rest } = this;
@@ -169,7 +169,7 @@ export class SpendGuard {
 		this.waiting.splice(0).forEach((resume) => resume());
 	}
 
-	/** Starts to read the balance. @param gate is closed if that fails. With `null`, the next item tries again */
+	/** Starts to read the balance. @param gate is closed if the read fails; with `null`, the next item reads again */
 	private read(gate: StepGate | null): void {
 		this.reading ??= this.readOnce(gate).finally(() => (this.reading = null));
 	}
@@ -188,7 +188,7 @@ export class SpendGuard {
 		throw read.error instanceof GenerationError ? gate.close(notRead(read.error)) : read.error;
 	}
 
-	/** @param ended number of requests that ended after the last balance and before this one was requested */
+	/** @param ended number of creating requests that ended after the previous read of the balance and before this read */
 	private take(balance: number, inFlight: number, ended: number): void {
 		const { spent } = this;
 		this.readAt = this.ports.clock.now();

@@ -13,11 +13,11 @@ import type { StepPorts } from '../jobs/step-ports';
 import { StepGate, type Permit, type SlotPool } from './slot-pool';
 import { uncertainCharge } from './order-errors';
 
-/** `resubmit` stops once an order has lost more responses than this in one attempt of the step. */
+/** With `resubmit`, an order is sent again after at most this many lost responses, in one attempt of the step. */
 const MAX_RESUBMISSIONS = 3;
-/** The first pauses between reads of a key whose request another execution sends. Each read costs a helper workflow. */
+/** The first pauses between reads of a key's row while another execution sends the request. Each read runs a workflow. */
 const KEY_PAUSES_MS = [1_000, 2_000, 3_000];
-/** Each pause after `KEY_PAUSES_MS`, if the run may rest. */
+/** Each pause after `KEY_PAUSES_MS`, in a run that may rest (see `Rest`). */
 const RESTING_KEY_PAUSE_MS = 60_000;
 
 /** An order that is being sent. */
@@ -27,7 +27,7 @@ interface Sending {
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when errors of the service or network prevent the request; `null` if none do. A full account is no error here. */
+	/** Since when errors of the service or network prevent the request; `null` if none do. A missing slot does not count. */
 	troubledSince: number | null;
 	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
@@ -37,8 +37,8 @@ interface Sending {
 }
 
 /**
- * The only code that spends money. It creates a generation for an order when a slot may be free. It never creates a
- * second one for an order that may already have one, unless the user chose to resubmit.
+ * The only code that spends money: it sends creating requests when a slot may be free. An order that may already have a
+ * generation is never sent again, unless the user chose to resubmit.
  */
 export class Submission {
 	/** Counters for the step's summary. */
@@ -47,7 +47,7 @@ export class Submission {
 		reused: 0,
 		/** Requests that were repeated after transient errors. */
 		retries: 0,
-		/** Requests with a lost response that were followed by another request. Each may have been charged as well. */
+		/** Requests whose response was lost, and after which the order was sent again. Each may be an additional charge. */
 		resubmitted: 0,
 		/** Generations created to replace ones that failed in this step. */
 		recreated: 0,
@@ -63,7 +63,7 @@ export class Submission {
 	private readonly lost = new Map<string, number>();
 
 	constructor(
-		/** `guard` is missing without a spending limit. */
+		/** `guard` is missing if the step has no spending limit and reads no balance. */
 		private readonly ports: StepPorts & { journal: Journal; guard?: SpendGuard; slots: SlotPool },
 	) {
 		this.gate = new StepGate(ports.halt);
@@ -77,7 +77,7 @@ export class Submission {
 	 */
 	async earlier(order: Order): Promise<string | null> {
 		const { journal, halt, rest } = this.ports;
-		// If another execution sends the request of the key: pauses before the key is read again.
+		// Called while another execution sends the request of the same key. Pauses before the key is read again.
 		const wait = async (reads: number) => {
 			const ms = KEY_PAUSES_MS[reads - 1] ?? (rest ? RESTING_KEY_PAUSE_MS : 5_000);
 			await this.pause(order, ms, halt);
@@ -97,7 +97,7 @@ export class Submission {
 	/**
 	 * Sends an order until it has a generation or `decideRetry` gives up.
 	 *
-	 * @returns `null` if another execution was first, or nothing was sent: the caller then calls `earlier` again
+	 * @returns `null` if nothing was sent, for example because another execution was first: the caller calls `earlier` again
 	 * @throws GenerationError if the order is given up; CancelledError if the step ends before the request is sent
 	 */
 	async createWithRetries(order: Order): Promise<Generation | null> {
@@ -138,7 +138,7 @@ export class Submission {
 				`the creating request of item ${order.job.itemIndex} is repeated (${decision}: ${cause.code})`,
 			);
 			if (decision === 'slot') {
-				// A full account is no failure, and the wait may be long. Later failures start a new count.
+				// A full account is not a failure. The wait for a slot may be long, so failures after that wait are counted anew.
 				sending.troubledSince = null;
 				retries = 0;
 				continue;
@@ -163,7 +163,7 @@ export class Submission {
 			await this.resting(order, () => Infinity, guard.admit(gate));
 			sending.isAdmitted = true;
 		}
-		// Reads files: after the admission, as an item beyond the limit needs none, and before a slot, which would sit idle.
+		// Read files after `admit`, so not for items beyond the limit. Read them before `acquire`, so that no slot sits idle.
 		const request = (sending.request ??= await requestOf(order.job));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
@@ -201,7 +201,7 @@ export class Submission {
 		throw error;
 	}
 
-	/** Tells the spending limit that an item is no longer sent. */
+	/** Tells `guard` once that an item will not be sent again. */
 	private endAdmission(sending: Sending, mayBeCharged: boolean): void {
 		if (sending.isAdmitted) this.ports.guard?.settle(mayBeCharged);
 		sending.isAdmitted = false;
@@ -219,7 +219,7 @@ export class Submission {
 				if (hold.cause && hold.until > this.giveUpAt(sending)) {
 					throw heldTooLong(hold.cause, hold.leftMs, timeoutMs);
 				}
-				// The jitter keeps items that were held back together from returning together.
+				// The random part spreads the requests of items that were held back together.
 				await this.pause(order, hold.leftMs + 1_000 * random(), gate.closed);
 				gate.requireOpen();
 			}
@@ -244,7 +244,7 @@ export class Submission {
 		await this.resting(order, () => until, clock.sleep(ms, signal));
 	}
 
-	/** Awaits something. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
+	/** Awaits a promise. The run may rest meanwhile, unless an earlier request of the order may have been charged. */
 	private async resting<T>(order: Order, until: () => number, awaited: Promise<T>): Promise<T> {
 		const { journal, rest } = this.ports;
 		const mayRest = journal.known(order).state !== 'sent';
@@ -257,7 +257,7 @@ export class Submission {
 		return countsFromStart ? this.ports.startedAt + timeoutMs : Infinity;
 	}
 
-	/** When retries of an order end, in ms since the epoch. In a run that may rest, items share the start of an outage. */
+	/** When retries of an order end, in ms since the epoch. In a run that may rest, an outage begins at `Rest.downSince`. */
 	private giveUpAt({ order, troubledSince }: Sending): number {
 		const since = this.ports.rest?.downSince ?? troubledSince ?? Infinity;
 		return Math.min(since + order.job.timeoutMs, this.sendBy(order));
@@ -273,7 +273,7 @@ export class Submission {
 		return isAllowed && this.lostOf(order) <= MAX_RESUBMISSIONS;
 	}
 
-	/** Returns the error of an order that is given up: even if its last request was rejected, an earlier one may be paid. */
+	/** Returns the error of an order that is given up: `uncertain_charge` if any of its requests may have been charged. */
 	private finalError(sending: Sending, error: unknown): unknown {
 		const { order, lastError } = sending;
 		this.endAdmission(sending, false);

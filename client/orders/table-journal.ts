@@ -18,12 +18,12 @@ export class TableJournal extends Journal {
 		this.table = new BatchedTable(scope, ports);
 	}
 
-	/** The rows with a generation id that could not be written to the table. */
+	/** Rows that could not be written to the table after their generations were created. */
 	get unrecorded(): Row[] {
 		return [...this.rows.values()].flatMap(({ unrecorded }) => unrecorded ?? []);
 	}
 
-	/** For each row whose request another execution is sending: how long the row has not changed. For the step's next run. */
+	/** For each row whose request another execution is sending: how long it is unchanged. The next run continues the count. */
 	get silences(): Silence[] {
 		return [...this.rows.values()].flatMap(({ isElsewhere, silence }) =>
 			isElsewhere && silence ? silence : [],
@@ -80,7 +80,7 @@ export class TableJournal extends Journal {
 
 	private keyRow(key: string): KeyRow {
 		const refresh = async () => {
-			// Also read other keys whose requests other executions send: this measures `silence`, which shortens later waits.
+			// Also read all other keys that other executions are sending, so that their `silence` grows before an item waits.
 			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
 			await this.refresh([...new Set([key, ...watched])]);
 		};

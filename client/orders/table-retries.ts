@@ -3,7 +3,7 @@ import { toResult } from '../async';
 import type { Clock, Debug } from '../ports';
 import { UnansweredError } from './table';
 
-/** No call is repeated later than this after the first failure. A database lock or restart usually ends sooner. */
+/** A call that still fails this long after its first failure is given up. A database lock or restart usually ends sooner. */
 const PATIENCE_MS = 30_000;
 /** The first pause before a failed call is repeated, and the longest. Each pause is twice the one before. */
 const PAUSE_MS = { first: 500, longest: 5_000 };

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import { fallbackOf, type CreateJob } from '../jobs/job';
 import { TABLE_COLUMNS, type Row, type RowFields } from '../jobs/row';
 
-/** Name of the n8n data table that stores idempotency keys beyond the execution, in the project of the workflow. */
+/** Name of the n8n data table for idempotency keys. It is in the workflow's project, and outlives the execution. */
 export const TABLE_NAME = 'media_generations';
 
 export type Condition = [column: 'id' | keyof RowFields, value: string | number];
@@ -12,11 +12,11 @@ export interface Where {
 	conditions: Condition[];
 }
 
-/** Changes all rows that match; with `set: null`, deletes them. Atomic if `where.match` is `all`. */
+/** Updates all rows that match; with `set: null`, deletes them. Atomic only with `match: 'all'`: a long `any` is split. */
 export interface Change {
 	where: Where;
 	set: Partial<RowFields> | null;
-	/** Also carried out if the execution is stopped, although n8n then returns no result. */
+	/** True if the change must be carried out even if the execution is stopped. */
 	final?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Change {
 export interface TableCall {
 	changes: Change[];
 	inserts: RowFields[];
-	/** Rows of generations. They replace their claims' rows, because one update cannot write a different id into each row. */
+	/** New rows with generation ids. The rows that were written before the requests (see `claimOf`) are then deleted. */
 	made: RowFields[];
 	/**
 	 * True if an earlier call may have inserted the rows of `inserts` and `made`. A row is then inserted only if the table has
@@ -62,7 +62,7 @@ export interface TableScope {
 	executionId: string;
 	/** A token that is unique to this run of the step. */
 	writer: string;
-	/** If the step sleeps: the beginning of `writer` in the rows of all its runs, which run one after the other. */
+	/** Set only if the step may sleep: in all runs of the step, `writer` begins with this token. */
 	token?: string;
 }
 
@@ -76,7 +76,7 @@ export const hasId = (row: RowFields) => row.generation_id !== '';
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
-/** True if a row belongs to the node of a step, or to its key scope. */
+/** True if a row belongs to the step's node, or to the step's key scope. */
 export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFields): boolean {
 	if (row.workflow_id !== workflowId || row.node_id !== nodeId) return false;
 	return type === undefined || row.type === type;
@@ -92,14 +92,14 @@ export function newRow(
 	return { ...empty, ...step, key };
 }
 
-/** Returns the row of a key that counts: the oldest one with a generation id, else the oldest; `null` if all have failed. */
+/** Returns the row that counts for a key: the oldest with a generation id, else the oldest. Failed rows never count. */
 export function rowInForce(rows: Row[]): Row | null {
 	const rank = (row: Row) => Number(hasId(row));
 	const live = rows.filter(isLive).sort((a, b) => rank(b) - rank(a) || a.id - b.id);
 	return live[0] ?? null;
 }
 
-/** Columns that show whether a row is unchanged. The id alone is not enough, because ids are reused. */
+/** Columns that show whether a row has changed. The `id` alone is not enough: a new row may get the id of a deleted one. */
 const COMPARED = ['id', 'writer', 'status', 'generation_id'] as const;
 
 /** True if the row was not written to between the two reads. */
@@ -109,7 +109,7 @@ export function sameState(one: Row, other: Row): boolean {
 
 const MADE = '/made';
 
-/** Returns the row of a generation, which replaces the row of its claim. */
+/** Returns the row of a generation. It replaces the row that was written before the request (the row of the claim). */
 export function madeFrom<T extends RowFields>(claim: T, generation_id: string, status: string): T {
 	return { ...claim, writer: `${claim.writer}${MADE}`, generation_id, status };
 }
@@ -119,13 +119,13 @@ export function claimOf({ writer }: RowFields): Where {
 	return all(['writer', writer], ['generation_id', '']);
 }
 
-/** Matches the rows of claims that are replaced by `made`, the rows of their generations. */
+/** Matches the rows of claims that the rows `made` replace (see `madeFrom`). */
 export function claimsOf(made: RowFields[]): Where {
 	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
 	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };
 }
 
-/** Returns what is changed even after a stop: the `final` changes, and the ids of `made`, written into rows of claims. */
+/** Returns the changes for after a stop: the `final` ones, and updates that write the ids of `made` into claims' rows. */
 export function finalChanges({ changes, made }: Pick<TableCall, 'changes' | 'made'>): Change[] {
 	const ids = made.map(({ generation_id, status, ...row }) => {
 		return { where: claimsOf([row as RowFields]), set: { generation_id, status } };
@@ -158,7 +158,7 @@ function storable(text: string, most: number, ending = ''): string {
 
 export type RequestFields = Pick<RowFields, 'type' | 'model' | 'prompt' | 'request'>;
 
-/** Returns the fields of a row that describe a job's request, with its fallback model if one is sent instead. */
+/** Returns the columns that describe a job's request. `model` is the fallback model if one is in use. */
 export function requestFields(job: CreateJob): RequestFields {
 	const { digest: request, draft } = job;
 	const asked = draft.body as { model?: unknown; prompt?: unknown };

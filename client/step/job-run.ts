@@ -26,16 +26,16 @@ import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
 
-/** How long after its deadline a job may repeat its first status check. A success of any job starts this time again. */
+/** A `collect` job retries its first status check until this long after its deadline, or after any job's last success. */
 const LATE_CHECK_GRACE_MS = 10_000;
-/** A job with less time left than this (if its timeout is short: than a quarter of it) checks its generation at once. */
+/** A job with less time left than this checks its generation at once, so that the check comes before the deadline. */
 const LEAST_LEFT_MS = 1_000;
-/** After a sleep, this replaces `LATE_CHECK_GRACE_MS`: it is enough for all retries of a first status check. */
+/** After a sleep, this longer grace period applies. All retries of a first status check fit into it. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** Shared by all jobs of one run. */
 export interface SharedByJobs extends StepPorts {
-	/** When a job's first status check (`checkOnce`) last succeeded; before that, when the pipeline started. */
+	/** When the first status check (`checkOnce`) of any job last succeeded. Initially, when the pipeline started. */
 	lateSeenAt: number;
 	/** Since when the step waits for each generation that has not ended, by its id. */
 	waits: Memory['waits'];
@@ -64,7 +64,7 @@ export class JobRun {
 		private readonly shared: SharedByJobs,
 	) {}
 
-	/** The last known state of the generation: the one to watch, to collect, or that is already paid for. */
+	/** The last known state of the job's generation; `null` if no generation of the job is known. */
 	get known(): KnownGeneration | null {
 		const { job, shared, watch } = this;
 		if (watch?.generation) return watch.generation.item;
@@ -95,11 +95,11 @@ export class JobRun {
 	private async follow({ id, readiness, timeoutMs, wait }: CollectJob): Promise<void> {
 		const { memory, startedAt, watcher } = this.shared;
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
-		// A 404 is retried only if the job waits and the step has seen the generation before: a user may mistype an ID.
+		// Retry a 404 only if the step has seen the generation before. Otherwise, the user may have mistyped the ID.
 		this.watch = new Watch(watcher, id, null, readiness, wait && isKnown);
 		// Existing generations run while their items wait for a worker, so all timeouts count from the start of the step.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
-		// The generation may have ended while its item waited for a worker. One check finds that before the timeout does.
+		// The generation may have ended while its item waited for a worker. With little time left, check it at once.
 		const leftMs = this.deadline - this.shared.clock.now();
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
@@ -107,7 +107,7 @@ export class JobRun {
 	/** Claims the job's order (writes its row) before the job begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		// The row would name the model. After a sleep, this may be a fallback model, which only `repeatDecisions` finds.
+		// The row names the model. After a sleep, the model may be a fallback, which only `repeatDecisions` finds out.
 		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}
@@ -123,19 +123,19 @@ export class JobRun {
 		this.deadline = since + this.job.timeoutMs;
 		const { memory, watcher } = this.shared;
 		const checksFrom = (memory?.restedAt ?? 0) + watcher.intervalMs;
-		// A long poll interval must not put the last check after the deadline.
+		// Even if the poll interval is long, the last check must come before the deadline.
 		watch.checksFrom = Math.min(checksFrom, this.deadline - LEAST_LEFT_MS);
-		// If the deadline is already over, only one short check follows, so the run stays awake.
+		// If the deadline is already over, one short check still follows. The run must not rest (end early) before it.
 		watch.mayRest = this.deadline > this.shared.clock.now();
 	}
 
-	/** Requests the status until one response arrives. After a sleep, or to collect, it may do so beyond the deadline. */
+	/** Requests the status until one request succeeds. A `collect` job, or any job after a sleep, may exceed its deadline. */
 	private async checkOnce(): Promise<void> {
 		const { clock, lateSeenAt, creationBan } = this.shared;
 		const { kind, timeoutMs } = this.job;
 		let until = this.deadline;
 		if (kind === 'collect') until = Math.max(until, lateSeenAt) + LATE_CHECK_GRACE_MS;
-		// The run that fetches a batch's results has a `creationBan`. No run follows, so it tries for the whole Timeout.
+		// With a `creationBan`, this run only fetches results, and no run follows it. So the job tries for its whole Timeout.
 		const isLast = kind === 'create' && creationBan;
 		const grace = isLast ? Math.max(AFTER_SLEEP_MS, timeoutMs) : AFTER_SLEEP_MS;
 		if (this.hasSlept) until = Math.max(until, lateSeenAt + grace);
@@ -167,7 +167,7 @@ export class JobRun {
 	planNextTry(error: unknown): boolean {
 		const { job, watch } = this;
 		const isRefunded = error instanceof GenerationError && error.charge === 'refunded';
-		// While a generation is watched, an error without a refund came from a status check: the generation may still succeed.
+		// A watched generation that was not refunded is paid for, or may still succeed. Do not create another one.
 		if (job.kind !== 'create' || (watch !== null && !isRefunded)) return false;
 		if (decideNextTry(job, error) === 'stop') return false;
 		this.watch = null;
@@ -176,8 +176,8 @@ export class JobRun {
 	}
 
 	/**
-	 * Returns the generation after the wait. If it did not end in time, returns it with `timed_out` if On Timeout is Continue,
-	 * and otherwise throws GenerationError. Also throws GenerationError if it ended without an output.
+	 * Returns the generation after the wait. After a timeout, On Timeout decides: Continue returns the last known state with
+	 * `timed_out`, Error throws GenerationError. Also throws GenerationError if the generation ended without an output.
 	 */
 	result(): Generation {
 		const { job } = this;
@@ -201,8 +201,8 @@ export class JobRun {
 	}
 
 	/**
-	 * Returns the outcome of an error, or of a stop. If an earlier request of the item may have been charged, the outcome is
-	 * still the error `uncertain_charge`, and the new error is only quoted in it.
+	 * Returns the outcome of an error, or of a stop. While an earlier request of the item may have been charged, the outcome
+	 * is the error `uncertain_charge`, which quotes the new error.
 	 */
 	outcomeOf<T>(thrown: unknown): Outcome<T> {
 		const { job, known, shared } = this;
@@ -216,7 +216,7 @@ export class JobRun {
 		return { kind: 'error', error: uncertainCharge(error, unresolved, job.onUncertainCharge) };
 	}
 
-	/** Counts the tries of earlier runs, by their rows. Throws the error of a failed generation if no try is left after it. */
+	/** Counts the tries of earlier runs: each try has left a row. Throws the failed generation's error if no try is left. */
 	private repeatDecisions(job: CreateJob, order: Order): void {
 		const { failed, live } = this.shared.journal.tries(order);
 		for (const row of failed) {
@@ -263,7 +263,7 @@ export class JobRun {
 		this.commit();
 		const isTry = this.isOwn && this.hasSlept;
 		const hasFailed = watch.generation !== null && isFailed(watch.generation);
-		// A failed generation that this step created before its sleep counts as a try. Any other failed one is replaced.
+		// If this step created the failed generation before its sleep, `planNextTry` decides. Any other one is replaced.
 		if (hasFailed && !isTry) return false;
 		if (!isTry) this.shared.submission.stats.reused++;
 		return true;

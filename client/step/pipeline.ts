@@ -28,7 +28,7 @@ export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'sta
 	startedAt?: number;
 	/** True if the run ends early (rests) once nothing is due soon. Jobs that have not ended get the outcome `stopped`. */
 	rests?: boolean;
-	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again. */
+	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again, for a new URL. */
 	finish: (
 		job: Job,
 		generation: Generation,
@@ -39,7 +39,7 @@ export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'sta
 
 export interface PipelineSettings extends SpendLimits {
 	maxConcurrent: number;
-	/** True if the first error ends the step, unless a spending limit causes it. Requests in flight still return their ids. */
+	/** True if the first error ends the step. An item that a spending limit keeps back does not count as an error here. */
 	stopOnError: boolean;
 	/** Minimum time between two scheduled status checks of a generation. */
 	pollIntervalMs: number;
@@ -65,15 +65,15 @@ export interface PipelineResult<T> {
 	/** The job whose error came first; `null` if none failed. With `stopOnError`, its error ended the step. */
 	firstFailed: Job | null;
 	stats: PipelineStats;
-	/** What the next run should know; `null` without a memory in the ports, from which `unwritten` is copied unchanged. */
+	/** What the next run should know; `null` if the ports had no `memory`. The caller must update `unwritten`, `silences`. */
 	memory: Memory | null;
 	/** When the next run should begin, in milliseconds since the Unix epoch; `null` if this one does not rest. */
 	wakeAt: number | null;
 }
 
-/** How long before the likely end of a generation the row of the next order is written. */
+/** The row of the next order is written this long before a generation's likely end, to be ready when its slot is free. */
 const EARLY_MS = 1_200;
-/** The row is written early only if generations take up to this long: for longer ones, a write's time does not matter. */
+/** The row is written early only if generations take up to this long. For longer ones, the time of a write is negligible. */
 const SHORT_MS = 10_000;
 
 /** One run of all jobs of a step. */
@@ -115,7 +115,7 @@ export class Pipeline<T> {
 			submission: new Submission({ ...shared, guard: this.guard }),
 			watcher: new Watcher(shared, settings.pollIntervalMs),
 		};
-		// Jobs with a generation come first: only a worker that watches a generation sees its end, and frees its slot.
+		// Jobs that have a generation come first: a generation's slot counts as free only after a worker has seen it end.
 		const isMade = (job: Job) => job.kind === 'create' && journal.paidFor(job) !== null;
 		const ordered = memory ? [...jobs.filter(isMade), ...jobs.filter((job) => !isMade(job))] : jobs;
 		this.runs = ordered.map((job) => new JobRun(job, this.shared));
@@ -206,7 +206,7 @@ export class Pipeline<T> {
 		}
 	}
 
-	/** Runs a job until its wait is over, and starts `finish`, but does not await it. Returns false to try the job again. */
+	/** Runs a job once, and starts `finish` without awaiting it. Returns false if the job must be tried again. */
 	private async tryOnce(run: JobRun): Promise<boolean> {
 		try {
 			await run.begin();

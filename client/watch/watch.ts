@@ -6,12 +6,12 @@ import type { Readiness } from '../jobs/job';
 import type { Probed } from './prober';
 import type { Watcher } from './watcher';
 
-/** Ages of a generation at its first status checks while probing works. These checks find failures: no probe can. */
+/** Ages of a generation at its first status checks while probing works. Only a status check can find a failure. */
 const FIRST_CHECKS_MS = [4_000, 10_000];
 /** The pause before each later check: this time, or this fraction of the generation's age, whichever is longer. */
 const LATER_CHECKS_MS = 10_000;
 const LATER_CHECKS_OF_AGE = 1 / 10;
-/** A status check confirms a file that a probe found. While the status lags behind, it is repeated after these pauses. */
+/** Pauses between the status checks that confirm a file found by a probe: the status may lag behind the storage. */
 const CONFIRMING_PAUSES_MS = [200, 400, 800];
 /** With the readiness `outputUrl`, the number of poll intervals between two status checks. */
 const STATUS_EVERY = 5;
@@ -21,9 +21,9 @@ const PROBE_PAUSE = { leastMs: 150, ofAge: 1 / 40 };
 const LAST_CHECK_MS = 1_000;
 
 /**
- * Watches one generation until it ends (spec 4.3). If its URL is known, its first byte is requested again and again, at least
- * once per poll interval, and a status check confirms a file that is found. Further status checks come at the ages of 4 s and
- * 10 s, and then less and less often. Without a URL, the status is checked once per poll interval.
+ * Watches one generation until it ends (spec 4.3). If the URL of its output is known, probes request the first byte of the
+ * file, at least once per poll interval. A status check confirms a file that a probe finds. Other status checks are then
+ * rare, and find failures. Without a URL, the status is checked once per poll interval.
  */
 export class Watch implements Probed {
 	since: number;
@@ -47,7 +47,7 @@ export class Watch implements Probed {
 	lastError: GenerationError | null = null;
 	/** False if the run must not rest (end early, see `Rest`) before this watch is over. */
 	mayRest = true;
-	/** No check is sent before this time. After a sleep, the poll interval counts from the end of the run before. */
+	/** No status check is sent before this time: after a sleep, one poll interval after the end of the previous run. */
 	checksFrom = 0;
 	/** True if the generation was seen running, and so had a slot of the account. */
 	wasRunning: boolean;
@@ -91,7 +91,7 @@ export class Watch implements Probed {
 				const statusAt = this.statusDueAt(deadline, distantAt);
 				const probeAt = distantAt === null && this.canProbe() ? this.probeAt : Infinity;
 				const at = Math.min(statusAt, probeAt, deadline);
-				// `Rest` asks again during the pause: once the run has been awake for long, `distantCheck` may postpone the check.
+				// `Rest` calls this repeatedly: once the run has been awake for long, `distantCheck` may return a later time.
 				const restUntil = () => (distantAt === null ? (this.distantCheck() ?? at) : at);
 				const over = this.mayRest ? rest?.begin(restUntil) : undefined;
 				await pause(clock, at - clock.now(), halt).finally(over);
@@ -106,7 +106,7 @@ export class Watch implements Probed {
 		}
 	}
 
-	/** Requests the status once, and takes in what it says. Throws an error that is permanent or persists. */
+	/** Requests the status once, and stores it. Throws an error that is permanent or persists. */
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
@@ -117,7 +117,7 @@ export class Watch implements Probed {
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
 		const checked = await toResult(async () => await request.response);
-		// After the last confirming check, none is planned (`Infinity`), so only the schedule counts.
+		// After the last of these pauses, no confirming check is planned (`Infinity`). Scheduled checks go on.
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}
@@ -128,7 +128,7 @@ export class Watch implements Probed {
 	/** Plans the next check after a transient error. Throws any other error, and also a 404 that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		// If the generation is known to exist, such an error is from a proxy, or from a replica that lags behind.
+		// If the generation is known to exist, these errors come from a proxy, or from a replica that lags behind.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));
@@ -216,7 +216,7 @@ export class Watch implements Probed {
 			const last = deadline - Math.min(LAST_CHECK_MS, (deadline - since) / 4);
 			at = Math.min(Math.max(earliestAt, Math.min(due, last)), confirmAt);
 		}
-		// Not before the pause that the service has asked for is over. Jitter spreads the checks of a step.
+		// If the service has asked for a pause, no check is sent before its end. Jitter spreads the checks of a step.
 		const held = hold.leftMs > 0 ? hold.until + ports.random() * 1000 : 0;
 		return Math.max(at, held, this.checksFrom);
 	}

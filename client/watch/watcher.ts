@@ -15,8 +15,8 @@ interface StatusCheck {
 }
 
 /**
- * What the watches of one step share: the prober, and the status requests. Two requests for one generation are at least
- * the poll interval apart, unless one of them confirms a file that a probe has found.
+ * What the watches (`Watch`) of one step share: the prober, and the status requests. For each generation, at most one status
+ * request is sent per poll interval. Only a request that confirms a file found by `prober` may be sent sooner.
  */
 export class Watcher {
 	readonly prober: Prober;
@@ -27,7 +27,7 @@ export class Watcher {
 	sent = 0;
 	/** Errors after which a status check was retried, for the step's summary. */
 	readonly transientErrors = new Set<GenerationError>();
-	/** Until when the service has asked the step to send no status requests. */
+	/** The pause that the service has asked for (`Retry-After`). `Watch` checks this pause before its requests. */
 	readonly hold: Hold;
 
 	constructor(
@@ -45,8 +45,8 @@ export class Watcher {
 	/**
 	 * Requests the status of a generation. A request that was sent less than a poll interval ago is reused.
 	 *
-	 * @param deadline if the response has not arrived by then, it becomes `null`
-	 * @param confirmFrom an older request is reused only if the status is already known to be final
+	 * @param deadline the response resolves to `null` if the service has not answered by then
+	 * @param confirmFrom a request sent before this time is reused only if the generation is already known to be final
 	 */
 	fetch(id: string, deadline: number, confirmFrom = 0): StatusCheck {
 		const { clock, service, halt } = this.ports;
@@ -68,7 +68,7 @@ export class Watcher {
 		return check;
 	}
 
-	/** Requests the status for a new URL, once the poll interval allows. Retries; throws the last error or CancelledError. */
+	/** Requests the status again, for a new URL, after the poll interval. Throws CancelledError, or the last retry's error. */
 	async refetch(id: string): Promise<Generation> {
 		const { clock, halt } = this.ports;
 		const refetchOnce = async () => {

@@ -36,7 +36,7 @@ const generationIdField: Field = {
 	check: generationId,
 };
 
-/** The field for a tool: the agent fills it in. n8n's editor writes such a value when a user lets the AI define a field. */
+/** The ID field of a tool. Its default, in the form that n8n's editor writes, makes the agent fill in the value. */
 const idOfToolField: Field = {
 	...generationIdField,
 	default:
@@ -44,7 +44,7 @@ const idOfToolField: Field = {
 	displayOptions: { show: { '@tool': [true] } },
 };
 
-/** The node's parameters, each of them once, in the order of the form. `waitForm` also has the ID field for tools. */
+/** The node's parameters, in the order of the form. `waitForm` adds a second `generationId` field, for tools. */
 export const waitFields: Field[] = [
 	toolDescriptionField(AS_TOOL),
 	generationIdField,
@@ -86,7 +86,7 @@ export const waitFields: Field[] = [
 	batchRoleField,
 ];
 
-/** The form. It has the parameter `generationId` twice: once hidden in tools, and once for tools, with another default. */
+/** The form. It has `generationId` twice: `generationIdField` is hidden in tools, and `idOfToolField` is only for tools. */
 export const waitForm: Field[] = waitFields.flatMap((field) =>
 	field === generationIdField
 		? [{ ...field, displayOptions: { hide: notAsTool } }, idOfToolField]

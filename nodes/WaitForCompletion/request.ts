@@ -12,8 +12,8 @@ const entries = entriesOf(waitFields);
 const entryOf = (name: string) => entries.find((entry) => entry.name === name) as Entry;
 
 /**
- * Reads and validates one item's parameters. Throws InvalidInputError, with the generation if the ID is valid and another
- * parameter is not.
+ * Reads and validates one item's parameters. Throws InvalidInputError. If the ID is valid, and another parameter is not, the
+ * error contains the ID as its `generation`.
  */
 export function planWait(step: Step, itemIndex: number): Plan[] {
 	// `json` may be missing: some nodes return items with a file only.
@@ -34,7 +34,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		// Only the earlier node's error says whether the item was charged. The new error quotes it, and states no charge.
+		// Only the earlier node's error says whether the item was charged. Quote that; `unknown` adds no second statement.
 		const details = `An earlier node failed for it: ${String(earlier)}`;
 		const ofItem = hasFailed && { details, charge: 'unknown' as const };
 		const more = id === null ? ofItem : { generation: { id } };

@@ -15,7 +15,7 @@ export function runsAsTool({ n8n, node }: Pick<Caller, 'n8n' | 'node'>): boolean
 
 /** Returns what a node creates, from the name of its node type; `null` for a node that does not create. */
 export function typeCreatedBy({ node }: Pick<Step, 'node'>): GenerationType | null {
-	// n8n appends `Tool` to the type of a node that is an agent's tool.
+	// `includes`, because n8n appends `Tool` to the type of a node that is an agent's tool.
 	const isIn = (type: GenerationType) => node.type.includes(`.${type}Generation`);
 	return GENERATION_TYPES.find(isIn) ?? null;
 }
@@ -48,8 +48,8 @@ export function journalOf(step: Step): Journal {
 	const kept = step.n8n.getContext('node') as IDataObject & {
 		generations?: StoredOrders;
 		/**
-		 * Identifies the execution in the `Idempotency-Key` headers of items without an idempotency key. The execution that
-		 * "Retry execution" starts has a new id, but the same token.
+		 * Stands for the execution in the `Idempotency-Key` headers of items without an idempotency key. "Retry execution"
+		 * starts an execution with a new id, but the same token, so the headers stay the same.
 		 */
 		token?: string;
 	};
@@ -62,8 +62,8 @@ export function journalOf(step: Step): Journal {
 const firstAttempts = new WeakMap<object, { runIndex: number; startedAt: number }>();
 
 /**
- * Returns this attempt or, in a tool, the first attempt of the same call. n8n gives every attempt of a tool a new run index,
- * but the attempts of one call share the object of its arguments. `startedAt`: milliseconds since the Unix epoch.
+ * Returns this attempt or, in a tool, the first attempt of the same call. n8n gives each attempt a new run index, but all
+ * attempts of one call get the same arguments object (`json`). `startedAt`: milliseconds since the Unix epoch.
  */
 export function firstAttempt(step: Step) {
 	const { $runIndex = 0 } = step.n8n.getWorkflowDataProxy(0) as { $runIndex?: number };

@@ -10,7 +10,7 @@ import { evaluatingOnce, type Step } from './step';
 
 /**
  * Runs a node that creates generations or waits for them. In the user's workflow, the node is a step, which may sleep if
- * `sleeps` is true. In a helper workflow, which works for a step that sleeps, it does one part of that step's work.
+ * `sleeps` is true. In a helper workflow, the node does a part of the work of a step that sleeps.
  */
 export async function runGenerationNode(
 	step: Step,

@@ -10,8 +10,8 @@ import { runsByHand } from './execution';
 import type { Step } from './step';
 
 /**
- * A node of this package builds and starts a helper workflow to use n8n's own nodes, or to do the work of a step whose
- * execution sleeps. When that execution wakes, n8n does not run the node again, but takes the helper's result as its output.
+ * Nodes of this package build and start helper workflows. Some use n8n's own nodes. Others do the work of a step whose
+ * execution sleeps: n8n then takes the helper's result as the output of the step, and does not run the step's node again.
  */
 
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
@@ -29,15 +29,15 @@ interface Helper {
 	/** Each line is a chain of nodes after the trigger. n8n runs line after line, and returns the output of the last line. */
 	lines: HelperNode[][];
 	/**
-	 * Which executions of the helper workflow n8n keeps. `none`: no execution; for a helper that never sleeps. `sleeps`: all
-	 * failed ones, and successful ones if `HelperTerms.successes` says so. `files`: all.
+	 * Which executions of the helper workflow n8n keeps. `none`: no execution; only for a helper that never sleeps. `sleeps`:
+	 * failed ones and, if `HelperTerms.successes` says so, successful ones. `files`: all, because an execution owns its files.
 	 */
 	saved: keyof typeof SAVED;
 }
 
 /**
- * What the helper workflows of a step that sleeps get from the step, and pass on to each other. Each has it in its workflow
- * settings, because n8n stores these settings with the execution, and shows them in no item, error or log.
+ * What a step that sleeps gives to its helper workflows, in their workflow settings. n8n stores these settings with the
+ * helper's execution, but shows them in no item, error or log, so the secret stays hidden.
  */
 interface HelperTerms {
 	/** Proves that the step started this helper workflow: the execution of the step has stored the same secret. */
@@ -57,16 +57,16 @@ const INHERITED = ['timezone', 'redactionPolicy'];
 /** Settings of a helper workflow that sleeps: n8n must be able to read its result from the database, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// With `false`, n8n returns after a crash what it stored at the last sleep: a `Message`, never taken for a result.
+	// So that n8n, after a crash, returns what it stored at the last sleep: a `Message`, never taken for a result.
 	saveExecutionProgress: false,
 	// No limit: n8n's limit would include the time asleep. The step has its own Timeout.
 	executionTimeout: -1,
 };
 
 /**
- * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n first deletes it, and then wakes the
- * execution that waits for it. If n8n dies in between, the waiting execution sleeps forever, because n8n wakes it only if
- * the helper execution still exists. So helpers that sleep are kept if the user's workflow keeps executions that succeed.
+ * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n deletes that execution before it wakes
+ * the execution that waits for the helper. If n8n dies in between, the waiting execution sleeps forever. So helpers that
+ * sleep are kept, unless the user's workflow keeps no successful executions.
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -118,7 +118,7 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The secret of the helper workflow that the node runs in. `null` if there is none: the node may then read no step. */
+/** The secret of the helper workflow that the node runs in, or `null`. Without a secret, the node must not read a step. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret !== '' ? secret : null;

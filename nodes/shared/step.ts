@@ -8,7 +8,7 @@ import type {
 
 /** What sends requests to the service: a step of a workflow, or the model list of a form in n8n's editor. */
 export interface Caller {
-	/** n8n's helpers. While a step sleeps, they are those of the helper execution that does its work. */
+	/** n8n's functions for the running node. While a step sleeps, the running node is one of a helper workflow. */
 	n8n: IExecuteFunctions | ILoadOptionsFunctions;
 	node: INode;
 	/** Aborts on the user's Stop or the workflow's timeout. */
@@ -16,8 +16,8 @@ export interface Caller {
 }
 
 /**
- * A step: one run of a node with its items. While its execution sleeps, helper executions do its work. Read its node, items
- * and parameters from here, and never from `n8n`, which then has those of the helper workflow.
+ * A step: one run of a node with its items. Read node, items and parameters from here, and never from `n8n`: while the step
+ * sleeps, a helper execution works for the step, and `n8n` returns the items and parameters of the helper workflow.
  */
 export interface Step extends Caller {
 	n8n: IExecuteFunctions;
@@ -50,7 +50,7 @@ export function stepIn(context: IExecuteFunctions): Step {
 	};
 }
 
-/** True if a helper execution works for the step, which sleeps. All of its items were checked before the sleep. */
+/** True if a helper execution works for the sleeping step. `evaluate` is `null` then: all checks were done before. */
 export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
 	return evaluate === null;
 }

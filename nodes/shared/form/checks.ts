@@ -106,7 +106,7 @@ export function normalizedText(field: string, value: unknown): string {
 	return requiredText(field, value).normalize();
 }
 
-/** Rejects a key with `undefined`, JavaScript's text for a missing value. Beside a blank, it may be a word of the user. */
+/** Rejects a key such as `sku-undefined`, in which a value is missing. Next to a blank, `undefined` may be a real word. */
 export function idempotencyKey(field: string, value: unknown): string {
 	const key = normalizedText(field, value);
 	if (!/(?<!\s)(undefined|invalid date)(?!\s)/i.test(key)) return key;

@@ -18,9 +18,9 @@ import type { Step } from '../step';
 interface Draft {
 	type: GenerationType;
 	entries: Entry[];
-	/** Paths of fields without a `wire` (a name in the body) that change what is sent, such as the name of a binary field. */
+	/** Paths of fields that change the request although they have no `wire`, such as the name of a binary field. */
 	alsoSent: string[];
-	/** `body`: what the fields at `alsoSent` add to the request. `asked`: to the digest, by path. Without `inputs`. */
+	/** What the fields at `alsoSent` add to the request body, and to the digest (`asked`, by path). `inputs` add their own. */
 	more?: { body: object; asked: Values };
 	/** In seconds. */
 	defaultTimeout: number;
@@ -54,7 +54,7 @@ export function creationPlans(
 	if (key !== null) requireKeyScope(step, keyScope);
 	const idempotencyKey =
 		key !== null && newOnChange ? `${key} ${asked.slice(0, DIGEST_IN_KEY)}` : key;
-	// A retry finds an item's generation by its unevaluated parameters (`recipe`): expressions may then return other values.
+	// In a retry, expressions may return other values. The unevaluated parameters (`recipe`) still find the generation.
 	const paths = [...sent.map(({ path }) => path), ...alsoSent, 'options.additionalFields'];
 	const wait = settings.waitForCompletion ?? true;
 	const { waiting, download } = deliveryOf(step, settings, defaultTimeout);
@@ -62,7 +62,7 @@ export function creationPlans(
 	const shared = {
 		itemIndex,
 		itemCount: step.items.length,
-		// n8n may evaluate an agent's parallel calls with the first call's arguments. `json`, each call's own, tells them apart.
+		// n8n may evaluate all parallel calls of an agent with the first call's arguments. Then only `json` tells them apart.
 		digest: runsAsTool(step) ? digest(toText([asked, json])) : asked,
 		recipe: () => ({
 			request: toText([
@@ -118,8 +118,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Returns a digest of the form's values, and not of the request body, which a new release may build differently. With a
- * new digest, an item's generation would not be found, and it would be charged again. Empty values are left out.
+ * Returns a digest of the form's values, without empty ones. The request body is not used: a new release may build another
+ * body for the same form. The digest would then change, and the item could be charged again.
  */
 function digestOfValues(type: string, values: Values): string {
 	const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));

@@ -9,14 +9,13 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Shows the model below the node's name. n8n gives a subtitle the text of `model`, and evaluates no expression in it. */
+/** Shows the model below the node's name. An expression in `model` is not evaluated here: its text begins with `=`. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
 /**
- * The field whose text tells an agent what the tool does. Without it, n8n would add such a field with the description of
- * the node, and would show the text in `usableAsTool` only in the editor. The text must say what a call costs and returns,
- * and must not promise a file, because a tool returns JSON only.
+ * The field whose text tells an agent what the tool does. Without this field, n8n would give the agent the description of
+ * the node instead. The text must say what a call costs and returns. It must not promise a file: a tool returns JSON only.
  */
 export function toolDescriptionField(description: string): INodeProperties {
 	return {

@@ -72,7 +72,7 @@ export function numberOfOutputsField(noun: string): Field {
 /** For `displayOptions.hide` of fields that do nothing in an agent's tool: a tool returns only JSON, and cannot sleep. */
 export const notAsTool = { '@tool': [true] };
 
-/** The field `downloadOutput`. `show`: the values of other fields with which n8n shows it. */
+/** The field `downloadOutput`. `show`: n8n shows the field only if other fields have these values. */
 export function downloadField(show: Record<string, Array<string | boolean>> = {}): Field {
 	return {
 		displayName: 'Download Output',

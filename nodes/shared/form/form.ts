@@ -19,7 +19,7 @@ import type { Step } from '../step';
 export interface Field extends INodeProperties {
 	/** Returns the checked value, or throws InvalidInputError. Default: a check of the field's type, choices and minimum. */
 	check?: (label: string, value: unknown) => unknown;
-	/** The field's name in the request body, such as `seed` or `parameters.seed`. A field without it is not sent itself. */
+	/** The field's name in the request body, such as `parameters.seed`. A field without `wire` is not copied into the body. */
 	wire?: string;
 	/** True if the field limits what is spent. An empty value is then an error: the step would spend without this limit. */
 	limits?: true;
@@ -90,7 +90,7 @@ export function valueAt(step: Step, itemIndex: number, field: Entry): unknown {
 	return required ? requiredText(label, null) : null;
 }
 
-/** Returns the field's value for the first item in which it is valid, or `null`. Never throws: `readForm` does. */
+/** Returns the field's first valid value among the items, or `null`. Never throws: `readForm` reports invalid values. */
 export function validValue(step: Step, field: Entry, items: Iterable<number> = step.items.keys()) {
 	for (const itemIndex of items) {
 		try {
@@ -136,7 +136,7 @@ function listAt(step: Step, itemIndex: number, { name, options }: Entry): Values
 
 function evaluate(step: Step, itemIndex: number, { path, label }: Entry): unknown {
 	try {
-		// For a missing parameter, n8n returns the fallback `null`. If it returns `undefined`, an expression is undefined.
+		// With the fallback `null`, a missing parameter gives `null`. Only an expression can give `undefined`.
 		return step.parameter(path, itemIndex, null);
 	} catch (error) {
 		const advice = `Check the expression in ${label}.`;

@@ -31,8 +31,8 @@ export function lastingId(step: Step, { id }: IBinaryData): string | undefined {
 }
 
 /**
- * Returns a file with the id that it has now. When the execution of a webhook falls asleep, n8n renames the webhook's files
- * (except in queue mode and in a test run), but items' JSON and values of expressions from before the sleep have the old id.
+ * Returns a file with its current id. When the execution of a webhook falls asleep, n8n renames the webhook's files (except
+ * in queue mode and in a test run). Items and values of expressions from before the sleep still contain the old id.
  */
 export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinaryData> {
 	const id = lastingId(step, file);
@@ -41,12 +41,12 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 	return renamed.ok ? { ...file, id } : file;
 }
 
-/** A file's field for the digest of its data, because `signedFile` stores the same data under a new id in each run. */
+/** The field in which `signedFile` keeps the digest of a file's data. The same data gets a new id in each run. */
 export const CONTENT_DIGEST = 'contentDigest';
 
 /**
- * Identifies a file in the digest of a request: by its id and size in n8n's storage or, if only the item held the data at
- * first, by the digest of the data. The result is the same in every attempt of the step, and after a sleep.
+ * Identifies a file in the digest of a request, by the same value in every attempt of the step and after a sleep. The value
+ * is the id and size in n8n's storage or, if only the item held the data at first, the digest of the data.
  */
 export function fileIdentity(step: Step, file: IBinaryData): object {
 	const known = file[CONTENT_DIGEST];

@@ -26,7 +26,7 @@ export interface Settings extends Values {
 	fallbackModels: string[] | null;
 }
 
-/** In seconds. After 60 s, clients of n8n's MCP Server Trigger give up, and their agents would create, and pay, again. */
+/** In seconds. Clients of n8n's MCP Server Trigger give up after 60 s, and their agent may then create and pay again. */
 const TOOL_TIMEOUT = 45;
 
 /**

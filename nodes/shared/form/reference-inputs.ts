@@ -84,7 +84,7 @@ export const referenceInputsField: Field = {
 	],
 };
 
-/** Checked reference inputs (spec 4.1, `inputs`): what identifies them in the digest of the request, and what is sent. */
+/** Checked reference inputs (spec 4.1, `inputs`). The request's digest contains `identity`; `load` returns the inputs. */
 export interface Inputs {
 	identity: object[];
 	/** Reads the files. Called when the request is about to be sent. */

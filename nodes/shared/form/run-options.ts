@@ -6,7 +6,7 @@ import type { Field } from './form';
 
 /**
  * The run options of every node that waits. `timeout`: default in seconds. `creates`: false if the node only watches
- * generations. The form then mentions no slots, and no charge: an ID that the user enters may belong to no generation.
+ * generations. The descriptions of the options then mention neither slots nor charges.
  */
 export function waitingRunOptions(timeout: number, creates = false): Field[] {
 	return [
@@ -98,7 +98,7 @@ export const suspendNotice: Field = {
 	displayOptions: { show: { '/runOptions.whileWaiting': ['suspend'] }, hide: notAsTool },
 };
 
-/** Set only in the helper workflows of a step that sleeps: it tells each of their nodes what to do. Hidden from users. */
+/** The role (`Role`) of a node in a helper workflow: its part of the work for a step that sleeps. Hidden from users. */
 export const batchRoleField: Field = {
 	displayName: 'Batch Role',
 	name: 'batchRole',

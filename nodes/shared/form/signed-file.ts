@@ -8,8 +8,8 @@ import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file'
 import { isAfterSleep, type Step } from '../step';
 
 /**
- * A URL of n8n for a file of an item. It works for an hour without a login, and an item may wait for hours, so the URL is
- * made anew when the request is sent. `toJSON` returns the file's id, so that digests of the request stay equal.
+ * A URL of n8n for a file of an item, valid for an hour. An item may wait longer, so the URL is made only when the request
+ * is sent. `toJSON` returns the file's id, so that the digest of the request is the same for each new URL.
  */
 class SignedFile extends FreshValue {
 	constructor(
@@ -68,9 +68,9 @@ export async function signedFile(
 }
 
 /**
- * Returns a file that n8n can serve while its execution exists. If only the item holds the data, stores it and changes the
- * item's `binary` to the stored file, so that retries, and helper executions after a sleep, find that file. A webhook's
- * file is copied, because n8n renames it when the execution sleeps or ends, and a URL with the old name would then fail.
+ * Returns a file whose id stays the same. If only the item holds the data, stores the data and changes the item's `binary`
+ * to the stored file, so that retries and helper executions find that file. A webhook's file is copied, because n8n renames
+ * the original when the execution sleeps or ends. A signed URL of the original would then fail.
  */
 async function stored(step: Step, binary: IBinaryData, label: string): Promise<IBinaryData> {
 	const { id, data, fileName, mimeType } = binary;

@@ -39,7 +39,7 @@ export function whileWaitingOf(step: Step): 'poll' | 'suspend' {
 	return validValue(step, sharedOption('whileWaiting')) === 'suspend' ? 'suspend' : 'poll';
 }
 
-/** Returns the name under which nodes share idempotency keys; `null`: the node shares its keys with none. Never throws. */
+/** Returns the name under which nodes share idempotency keys; `null`: this node shares no keys. Never throws. */
 export function keyScopeOfStep(step: Step): string | null {
 	if (step.keyScope !== undefined) return step.keyScope;
 	return validValue(step, sharedOption('keyScope')) as string | null;

@@ -36,7 +36,7 @@ export function urlList(field: string, value: unknown, check: typeof webUrl): st
 		.map((part, index) => check(`${field} ${index + 1}`, part));
 }
 
-/** Parses a URL; `null` if malformed. The pattern rejects what `URL` would repair, such as missing slashes, line breaks. */
+/** Parses a URL; `null` if malformed. `URL` would repair missing slashes and line breaks, so the pattern rejects those. */
 function webAddress(text: string): URL | null {
 	return /^https?:\/\/[^\s/\\][^\r\n\t]*$/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }

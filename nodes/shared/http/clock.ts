@@ -10,8 +10,8 @@ const LONGEST = 2 ** 31 - 1;
 let aheadMs = -Infinity;
 
 /**
- * Returns milliseconds since the Unix epoch. They never go back, even if the system's clock is set back. They follow a jump
- * forward of the system's clock, because `performance.now()` may not count the time in which the machine was suspended.
+ * Returns milliseconds since the Unix epoch. The result never goes back, even if the system's clock is set back. It does
+ * follow that clock forward, because `performance.now()` may stand still while the machine is suspended.
  */
 function now(): number {
 	const sinceStart = performance.now();
@@ -19,7 +19,7 @@ function now(): number {
 	return Math.floor(aheadMs + sinceStart);
 }
 
-/** The clock of all waits. n8n's `sleep` ends on abort only in newer releases: `raceAbort` ends the wait in older ones. */
+/** The clock of all waits except request timeouts. `raceAbort` ends a wait. `own` then stops n8n's timer (newer n8n). */
 export const wallClock: Clock = {
 	now,
 	sleep: async (wanted, signal) => {

@@ -20,8 +20,8 @@ const WRONG_ADDRESS = 'This is not the media service: check the Base URL';
 const USER_WAITS_MS = 20_000;
 
 /**
- * Tests the credential by reading the balance (spec 4.5). The credential type does not declare a test request instead: n8n
- * would show a connection error of that request as its code, such as ECONNREFUSED, and no rule can replace that text.
+ * Tests the credential by reading the balance (spec 4.5). This is a function, and not a test request declared in the
+ * credential type, because n8n would then show a connection error only as a code, such as ECONNREFUSED.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,
@@ -40,7 +40,7 @@ export async function testCredential(
 	return failed(code === 'invalid_base_url' ? message : sentences(message, description));
 }
 
-/** Sends with `request`, the only helper that n8n gives to a credential's test. Adds the API key, follows no redirects. */
+/** Sends with `request`, n8n's only HTTP helper for a credential's test. Adds the API key, and follows no redirects. */
 function sendWith(
 	{ helpers: { request } }: ICredentialTestFunctions,
 	{ apiKey, baseUrl }: ICredentialDataDecryptedObject,

@@ -4,8 +4,8 @@ import { sentences } from '../../../client/text';
 export const CREDENTIAL = 'mediaGenerationApi';
 
 /**
- * Returns the typed Base URL without blanks around it, trailing slashes and a trailing `/v1`: paths such as `/v1/models` are
- * appended to the result. Throws GenerationError `invalid_base_url` for anything but a plain http or https address.
+ * Returns the Base URL that the user typed, without blanks around it, trailing slashes and a trailing `/v1`. Callers append
+ * paths such as `/v1/models`. Throws GenerationError `invalid_base_url` for anything but a plain http or https address.
  */
 export function serviceAddress(typed: unknown): string {
 	const text = String(typed ?? '').trim();
@@ -23,8 +23,8 @@ export function serviceAddress(typed: unknown): string {
 }
 
 /**
- * Returns the API key to send, without a copied `Bearer`, blanks and invisible characters. n8n would drop some of these on
- * sending. An error response would then quote the key in another form than ours, and `parsedBody` could not remove it.
+ * Returns the API key to send, without a copied `Bearer`, blanks and invisible characters. n8n would drop some of these
+ * characters on sending. `parsedBody`, which removes the key from responses, would then search for the wrong text.
  */
 export function apiKeyOf(typed: unknown): string {
 	return String(typed ?? '')
@@ -49,8 +49,8 @@ const NO_CREDENTIAL =
 	/not have any credentials|with no ID|with ID .+ does not exist|not be decrypted/;
 
 /**
- * Builds the error for a request that was not sent, because its credential could not be read. `cause`: n8n's error, or
- * an AbortError if the request ended before that. A GenerationError, such as `invalid_base_url`, is returned unchanged.
+ * Builds the error for a request that was not sent, because its credential could not be read. `cause`: n8n's error, or an
+ * AbortError if the request was aborted first. A GenerationError, such as `invalid_base_url`, is returned unchanged.
  */
 export function unreadableCredential(cause: unknown): GenerationError {
 	if (cause instanceof GenerationError) return cause;

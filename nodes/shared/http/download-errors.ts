@@ -47,7 +47,7 @@ export function downloadError(error: GenerationError, { item }: Generation): Gen
 	});
 }
 
-/** Converts what a download rejected with into an error, whose description states the cause or what to do about it. */
+/** Converts the failure of a download into an error for the user. Its description states the cause or what to do. */
 export function errorFromDownload(failure: unknown): GenerationError {
 	if (failure instanceof GenerationError) return failure;
 	const unconnected = connectionFailure(failure);

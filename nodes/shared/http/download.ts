@@ -48,8 +48,8 @@ export interface DownloadRequest {
 }
 
 /**
- * Streams a generation's output from its presigned URL into n8n's storage. Returns the complete file, and the generation
- * as last fetched. Throws GenerationError if the file is unavailable or the generation failed; CancelledError on an abort.
+ * Streams a generation's output from its presigned URL into n8n's storage. Returns the file, and the generation with its
+ * latest URL. Throws GenerationError if the file is unavailable or the generation failed; CancelledError on an abort.
  */
 export async function download(
 	step: Step,
@@ -114,7 +114,7 @@ function isForNow({ status }: GenerationError): boolean {
 	);
 }
 
-/** Takes only the URL or inline file from a fresh response: a lagging replica may have sent a status before `completed`. */
+/** Takes only the URL or inline file from a fresh response. Its status may be outdated, from a replica that lags behind. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
 	if (fresh.isInline) return fresh;
@@ -173,7 +173,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError if it is no image or video, or storing fails, or the stream's own error. */
+/** Stores a file in n8n. Throws GenerationError or, if the stream was not read to its end, n8n's or the stream's error. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,

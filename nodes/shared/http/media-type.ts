@@ -14,7 +14,7 @@ const FILE_TYPES: FileType[] = [
 	['image/jpeg', ['jpg', 'jpeg'], /^\xff\xd8\xff/],
 	['image/gif', ['gif'], /^GIF8/],
 	['image/webp', ['webp'], /^RIFF[^]{4}WEBP/],
-	// AVIF and HEIC may start with a generic brand (mif1, msf1) and name the specific one later, so AVIF is tried first.
+	// AVIF comes before HEIC: both may start with a generic brand (mif1, msf1), and the HEIC row accepts every such file.
 	['image/avif', ['avif'], /^ftyp(avi[fs]|m[is]f1[^]*avi[fs])/, 4],
 	['image/heic', ['heic', 'heif'], /^ftyp(he[iv][cmsx]|m[is]f1)/, 4],
 	['video/quicktime', ['mov', 'qt'], /^ftypqt {2}/, 4],

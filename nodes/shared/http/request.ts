@@ -4,22 +4,22 @@ import { deadline, onAbort, raceAbort } from '../../../client/async';
 import type { ByteStream } from './byte-stream';
 import { requestClock, wallClock } from './clock';
 
-/** Milliseconds that a creating request may still take after a stop, so that its id is received. */
+/** Milliseconds that a creating request may still take after a stop, so that the generation's id is received. */
 const GRACE_AFTER_STOP_MS = 5_000;
 
 interface RequestLimits {
 	signal?: AbortSignal;
-	/** Aborts when the execution is stopped. Omitted if `signal` covers that. */
+	/** Aborts when the execution is stopped. Omitted if `signal` aborts then, too. */
 	stop?: AbortSignal;
 	/** In milliseconds. By default, the request has no time limit. */
 	timeoutMs?: number;
-	/** True once the request may have charged: `signal` then never ends it, and `stop` only after `GRACE_AFTER_STOP_MS`. */
+	/** True once the request may have charged: then `signal` is ignored, and `stop` acts `GRACE_AFTER_STOP_MS` later. */
 	isCommitted?: () => boolean;
 }
 
 /**
- * Runs a request of any kind. Its controller aborts on the signals, on the timeout, and after `send` has settled: without
- * that last abort, a connection whose body is not read to its end would stay open.
+ * Runs a request of any kind. Its controller aborts on the signals, on the timeout, and after `send` has settled. The abort
+ * after `send` closes a connection whose body was not read to its end.
  */
 export async function withRequest<T>(
 	{ signal, stop, timeoutMs, isCommitted = () => false }: RequestLimits,

@@ -15,7 +15,7 @@ import { openStream, withRequest, type FullResponse } from './request';
  * in their own modules.
  */
 
-/** Enough for ten large uploads at once. Other executions consider a writer dead after 120 s (`GONE_AFTER_MS`). */
+/** Enough for ten large uploads at once. Less than `GONE_AFTER_MS`, after which other executions take this one for dead. */
 const LONGEST_REQUEST_MS = 90_000;
 
 const PROBE_TIMEOUT_MS = 10_000;
@@ -34,9 +34,9 @@ export function serviceOf(
 }
 
 /**
- * Binds the request port to the node's credential, which is read anew for each request: the Base URL and the API key.
- * Redirects are not followed, and the API key is removed from responses. Once n8n has a creating request, `signal` never
- * aborts it, and a Stop only after some seconds: otherwise the id of a charged generation would be lost with the response.
+ * Returns a function that sends one request with the node's credential, which is read anew each time. The API key is
+ * removed from responses. Once n8n has a creating request (a POST), `signal` is ignored, and a Stop aborts the request only
+ * after some seconds: the response has the id of a generation that was charged.
  */
 export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): SendRequest {
 	const keys = new Set<string>();
@@ -60,7 +60,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 				json: true,
 				// As text: n8n's JSON parser would round large numbers, such as a numeric id.
 				encoding: 'text',
-				// `withRequest` has a timeout. n8n's, after a pause of the process, fires before an arrived response is read.
+				// `withRequest` has a timeout. After a pause of the process, n8n's would fire before an arrived response is read.
 				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -83,7 +83,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 	};
 }
 
-/** The sizes of files in bytes, by URL without its query, where each fresh URL of a file has another signature. */
+/** The sizes of files in bytes, by URL without its query. The query has a signature, which differs in each fresh URL. */
 export type FileSizes = Map<string, number>;
 
 /** Returns the key of a URL in `FileSizes`. */
@@ -92,8 +92,8 @@ export function fileOf(url: string): string {
 }
 
 /**
- * Requests the first byte of a presigned URL (spec 4.3). The connection is closed as soon as the answer is clear: a
- * storage may send the whole file or never end the response. If the storage states the file's size, `sizes` gets it.
+ * Requests the first byte of a presigned URL (spec 4.3). Does not wait for the end of the response, because a storage may
+ * send the whole file or never end. If the storage states the file's size, the size is added to `sizes`.
  */
 export function probeWith(
 	{ n8n, signal: stop }: Pick<Step, 'n8n' | 'signal'>,

@@ -1,6 +1,6 @@
 import type { GenerationItem } from '../../../client/api/generation';
 
-/** Maximum length of all words of a default file name together, in characters. */
+/** Maximum length of the words in a default file name, including the hyphens between them, in characters. */
 const LONGEST_WORDS = 40;
 const MOST_WORDS = 6;
 
@@ -8,15 +8,15 @@ const MOST_WORDS = 6;
 const ID_LENGTH = 8;
 
 /**
- * Returns the default name of a downloaded file, without an extension: the first words of the prompt, or else the model,
- * and the beginning of the id. A `prompt` that is not a text is ignored.
+ * Returns the default name of a downloaded file, without an extension: the first words of the prompt, then the beginning of
+ * the id. If the prompt has no words, or is not a text, the name begins with the model.
  */
 export function defaultFileName(
 	prompt: unknown,
 	{ id, model }: Pick<GenerationItem, 'id' | 'model'>,
 ): string {
 	const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
-	// A combining mark (\p{M}) belongs to a word only after a letter or digit: after an emoji, it selects how the emoji looks.
+	// A word cannot begin with a combining mark (\p{M}): such a mark may belong to an emoji, and emojis are left out.
 	const words = text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 	let name = '';
 	for (const word of words.slice(0, MOST_WORDS)) {
@@ -29,7 +29,7 @@ export function defaultFileName(
 	return [name || model, id.slice(0, ID_LENGTH)].filter(Boolean).join('-');
 }
 
-/** Returns the file name that a user chose. From the second output of an item on, the output's number is added to it. */
+/** Returns the file name that a user chose. For each output after the first, adds `-2`, `-3` and so on to the name. */
 export function outputFileName(chosen: string, outputIndex: number): string {
 	if (outputIndex === 0) return chosen;
 	// Only an ending that begins with a letter counts as an extension: `.5` in the name `v1.5` does not.

@@ -16,7 +16,7 @@ import {
 	withoutTags,
 } from './wording';
 
-/** Advice after a step has failed. Retries find charged generations, because n8n stores their ids with the execution. */
+/** Advice after a step has failed. A retry finds charged generations by their ids, which n8n stores with the execution. */
 const HOW_TO_GO_ON = {
 	tool: 'Another call of this tool is charged again, unless it has an Idempotency Key. Get the existing generation by its ID, with the tool that waits for completion',
 	one: 'Use Retry on the latest execution, or Retry On Fail: charged generations are reused. Without an Idempotency Key, a new execution or a retry of an older one is charged again',
@@ -26,8 +26,8 @@ const HOW_TO_GO_ON = {
 };
 
 /**
- * The error of a step that stops: the failed item, the cause, a summary of the others, and every generation that was
- * charged in any attempt (`journal`). `failed` is the position of the failed outcome in `outcomes`.
+ * The error of a step that stops. It describes the failed item, the cause and the other items, and names each generation
+ * that was charged in any attempt (from `journal`). `failed` is the position of the failed outcome in `outcomes`.
  */
 export function stepError(
 	step: Step,
@@ -103,7 +103,7 @@ export function nodeError(
 		description: asHtml(description),
 		httpCode: error.status === null ? undefined : String(error.status),
 	});
-	// NodeApiError replaces a message with a code such as ECONNREFUSED: set it again. Agents do not see the description.
+	// NodeApiError rewrites a message that contains a code such as ECONNREFUSED: set it again. Agents see only the message.
 	shown.message = runsAsTool(step)
 		? sentences(error.message, description)
 		: withoutTags(error.message);
@@ -113,8 +113,8 @@ export function nodeError(
 }
 
 /**
- * Adds the item's index, counted from 0, for code that reads the error. For one of several items, it is not enumerable, so
- * n8n does not store it: n8n's editor would show `[item 3]` for item 4, but the description counts from 1 and says item 4.
+ * Adds the item's index, counted from 0, for code that reads the error. With several items, the property is not enumerable,
+ * so n8n does not store it. Otherwise, n8n's editor would show `[item 3]` where the description says item 4.
  */
 export function addItemIndex(
 	{ context }: NodeApiError,

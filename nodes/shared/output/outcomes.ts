@@ -9,8 +9,8 @@ import type { Step } from '../step';
 export type ItemEnd<T = unknown> = Outcome<T> & { itemIndex: number };
 
 /**
- * True if an item gets no output item: a spending limit kept it from being sent, and On Error is Stop. A hint in the editor
- * then says so. Always false in a tool: an agent sees no hints, and so it gets the error as an output item.
+ * True if an item gets no output item, because a spending limit kept the item from being sent, and On Error is Stop. A hint
+ * in the editor tells the user. In a tool, this is false: an agent sees no hints, so the agent gets an error item.
  */
 export function isLeftOut(step: Step, error: GenerationError): boolean {
 	return isBeyondLimit(error) && !continuesOnError(step) && !runsAsTool(step);

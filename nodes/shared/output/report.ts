@@ -9,8 +9,8 @@ import { asHtml, chargedSoFar, counted, firstMessage, itemsOf } from './wording'
 import type { Step } from '../step';
 
 /**
- * Logs the ids of charged generations after a stop or an error. n8n may drop the output of a stopped step, and a failed
- * execution may not be saved.
+ * Logs the ids of charged generations after a stop or an error. The ids may be nowhere else: n8n may drop the output of a
+ * stopped step, and may not save a failed execution.
  */
 export function reportEnd(step: Step, what: string, outcomes: ItemEnd[]): void {
 	const charged = paidGenerations(outcomes);
@@ -63,14 +63,14 @@ function isThere(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && !outcome.generation.timed_out;
 }
 
-/** True for a completed generation. If a step does not wait, it also returns generations that are not completed. */
+/** True for a completed generation. A step that does not wait also returns generations that are not completed. */
 function isReady(outcome: Outcome<unknown>): boolean {
 	return outcome.kind === 'done' && outcome.generation.status === 'completed';
 }
 
 /**
- * One sentence for each reason why items are missing, in the order of the items. `free`: words that are added to the
- * sentences about items that were not charged.
+ * Returns one sentence for each reason why items are missing, in the order of the items. A sentence about items that were
+ * not charged includes the text `free` (` at no charge`, or nothing).
  */
 function missingFrom(step: Step, outcomes: ItemEnd[], free: string): string[] {
 	const missing = outcomes.filter((each) => !isThere(each));
@@ -119,7 +119,7 @@ function sentenceOf(step: Step, group: ItemEnd[], free: string): string {
 	}
 }
 
-/** Returns a sentence about outputs that were left out, if there are any: a step returns one output per generation. */
+/** A step returns only the first output of a generation. Returns a sentence about the other outputs, if there are any. */
 function leftOutOf(outcomes: Array<Outcome<unknown>>): string[] {
 	const counts = outcomes.map((each) => (each.kind === 'done' ? (each.leftOut ?? 0) : 0));
 	const all = counts.reduce((sum, count) => sum + count, 0);
@@ -154,8 +154,8 @@ function progressOf(stats: PipelineStats): string[] {
 }
 
 /**
- * Shows a hint about idempotency keys whose rows could not be written (`unrecorded`), items that reused the generation of
- * their key although the request differs (`changed`), and items without a key while others have one (`unkeyed`).
+ * Shows a hint about three cases. `unrecorded`: idempotency keys whose rows could not be written. `changed`: items that
+ * reused a generation with a different request. `unkeyed`: items without an idempotency key, if other items have one.
  */
 export function recordHint(
 	step: Step,

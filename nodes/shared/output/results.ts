@@ -16,11 +16,11 @@ export interface Output {
 }
 
 /**
- * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item, nor does
- * an item for which `isLeftOut` is true (a spending limit kept it from being sent), except in a gap after a sleep.
+ * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item. An item
+ * for which `isLeftOut` is true gets one only after a sleep, and only if another output item follows.
  */
 export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
-	// After a sleep, n8n pairs output and input items by position, so an item left out before others becomes an error item.
+	// After a sleep, n8n pairs output and input items by position: none may be left out before `lastKept`, or pairs shift.
 	const isReturned = outcomes.map((outcome) =>
 		outcome.kind === 'error' ? !isLeftOut(step, outcome.error) : outcome.generation !== null,
 	);
@@ -58,9 +58,9 @@ function itemOf(
 }
 
 /**
- * Returns the output item of a failed item. In an error output, it is the input item with the error and the known id and
- * status. n8n puts a copy of each item that has a property `error` into the error output, and would replace the JSON of a
- * copy that has `error`, too, by the error's message. The property is not enumerable, so the copy lacks it.
+ * Returns the output item of a failed item. In an error output, the output item is the input item with the error and the
+ * known id and status. Its property `error` makes n8n put a copy of the item into the error output. The property is not
+ * enumerable, so the copy lacks it. In a copy with `error`, n8n would replace the JSON by the error's message.
  */
 export function errorItem(
 	step: Step,

@@ -32,7 +32,7 @@ export function traceStep(
 			...(model !== null && { 'gen_ai.request.model': model }),
 			'media.generations.created': made,
 			'media.generations.reused': reused,
-			// Failed generations that were created again are in no outcome, so `refunded` lacks them: `recreated` counts them.
+			// A failed generation that was created again is in no outcome: `refunded` lacks it, but `recreated` counts it.
 			'media.generations.failed': refunded + recreated,
 			'media.generations.retried': retries + resubmitted + recreated,
 			'media.generations.uncertain': uncertain,
@@ -46,7 +46,7 @@ export function traceStep(
 	});
 }
 
-/** The type that the node creates or, if it creates none, the type of all generations that it collected; `null` if mixed. */
+/** The type that the node creates. For a node that creates nothing: the type of its generations; `null` if types differ. */
 function typeOf(step: Step, outcomes: Array<Outcome<unknown>>): string | null {
 	const collected = outcomes.flatMap((outcome) =>
 		outcome.kind === 'done' ? [outcome.generation.type] : [],

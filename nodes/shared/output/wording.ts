@@ -6,14 +6,14 @@ import type { Step } from '../step';
 const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 	refunded: 'The credits were refunded',
 	paid: 'The generation has been charged',
-	// If the charge is unknown, the title or the details of the error already say that it may have been charged.
+	// If the charge is unknown, the title or the details of the error already say that the item may have been charged.
 	unknown: null,
 };
 
 /** The description of an error: what happened, what was charged, and what to do. */
 export function explained(error: GenerationError): string {
 	const { details, charge, code, description, generation } = error;
-	// With the charge `none`, an error about a generation is from a status check. It must not say that creating it was free.
+	// An error about a generation with the charge `none` is from a status check. The check was free, the generation was not.
 	const ofCheck = generation !== null || code === 'generation_not_found';
 	const none = ofCheck ? 'Status checks charge nothing' : 'Nothing was charged for it';
 	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);
@@ -26,7 +26,7 @@ export function inFull(error: GenerationError): string {
 	return sentences(text, id !== undefined && !text.includes(id) && `Generation: ${id}`);
 }
 
-/** Returns the first message of the errors that are not `skipped`, or else of all; adds “and others” if messages differ. */
+/** Returns the first message that is not of a `skipped` error, with “and others” if there are different ones. */
 export function firstMessage(errors: GenerationError[]): string {
 	const own = errors.filter(({ skipped }) => !skipped);
 	const [first = errors[0]] = own;

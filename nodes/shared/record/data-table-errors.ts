@@ -2,7 +2,7 @@ import { recordUnavailable } from '../../../client/orders/order-errors';
 import { sentences, truncate } from '../../../client/text';
 import { TABLE_NAME } from '../../../client/orders/table';
 
-/** For each message of n8n that shows a cause: the explanation for users, and whether a later call may work (`mayPass`). */
+/** Error messages of n8n, each with an explanation for users. `mayPass`: true if a later call of the table may work. */
 const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
 		// n8n wakes executions before it starts its data tables, so this error may pass.

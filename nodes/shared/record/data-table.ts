@@ -55,8 +55,8 @@ export async function rowsOfExecution(step: Step, executionId: string): Promise<
 }
 
 /**
- * Inserts rows of generations that have no row yet. This works even after a stop of the execution: n8n then still runs a
- * helper workflow, but returns no output to this code. The helper workflow therefore looks up the table's id itself.
+ * Inserts rows of generations that have no row yet, even after the execution was stopped. n8n then still runs a helper
+ * workflow, but returns no output to this code. Therefore, the helper workflow itself looks up the table's id.
  * Throws Error if the table cannot be used.
  */
 export async function insertMissing(step: Step, rows: RowFields[]): Promise<void> {
@@ -84,7 +84,7 @@ function insert(row: RowOperation): Operation {
 	return { ...row('insert', { columns, options }), eachRow: true };
 }
 
-/** The operation that inserts each input item, unless a row has its values in these columns. Here, `null` matches NULL. */
+/** Inserts each input item, unless a row has the same values in `columns`. `null` in the item matches NULL in the row. */
 function insertUnless(row: RowOperation, columns: Array<keyof RowFields>): Operation {
 	const conditions = columns.map((keyName) => {
 		return { keyName, keyValue: `={{ $json.${keyName} }}` };
@@ -136,7 +136,7 @@ function equals(keyName: string, value: string | number): INodeParameters {
 	return { keyName, condition: 'eq', keyValue: literal(value) };
 }
 
-/** The cells of a new row. Empty texts become NULL, as in a CSV import, because older n8n releases cannot match them. */
+/** The cells of a new row. Empty texts become NULL, because conditions of older n8n releases cannot match an empty text. */
 function cells(fields: RowFields): Record<string, string | null> {
 	return Object.fromEntries(TABLE_COLUMNS.map((name) => [name, fields[name] || null]));
 }
@@ -158,7 +158,7 @@ function filter({ match, conditions }: Where): INodeParameters {
 	};
 }
 
-/** n8n evaluates a text that starts with `=`, so this function replaces it by an expression whose result is that text. */
+/** n8n evaluates a text that starts with `=`. Such a text is replaced by an expression that evaluates to the same text. */
 function literal<T extends string | number>(value: T): T | string {
 	if (typeof value === 'number' || !value.startsWith('=')) return value;
 	const escaped = Array.from({ length: value.length }, (_, index) => {

@@ -7,12 +7,12 @@ import { wallClock } from '../http/clock';
 import { runTableNodes, type Operation } from './table-workflow';
 import type { Step } from '../step';
 
-/** How long a table's id is used before the table is looked up by name again: a user may rename it to get a new one. */
+/** How long a table's id is reused. Then the name is looked up again, because a user may have renamed the table. */
 const REMEMBERED_MS = 60_000;
 
 const remembered = new Map<string, { id: string; at: number }>();
 
-/** Returns the workflow's id. Throws GenerationError `record_unavailable` if it was never saved, and so has no project. */
+/** Returns the workflow's id. Throws GenerationError `record_unavailable` if the workflow is unsaved: it has no project. */
 export function requireSavedWorkflow(step: Step): string {
 	const { id = '' } = step.n8n.getWorkflow();
 	if (isSaved(id)) return id;
@@ -33,7 +33,7 @@ export function tableOf(step: Step) {
 	};
 	return {
 		id: idOf,
-		/** Runs `call` with the table's id. If it fails, the table may have been deleted, so the next call looks for it. */
+		/** Runs `call` with the table's id. If `call` fails, the table may be gone, so the next call looks up the name again. */
 		use: async <T>(call: (id: string) => Promise<T>): Promise<T> => {
 			const id = await idOf();
 			const ran = await toResult(async () => await call(id));
@@ -44,7 +44,7 @@ export function tableOf(step: Step) {
 	};
 }
 
-/** True if n8n's data tables already work: while n8n starts, an execution may run before they do. Creates no table. */
+/** True if n8n's data tables work. While n8n starts, executions may run before the data tables work. Creates no table. */
 export async function dataTablesWork(step: Step): Promise<boolean> {
 	return (await toResult(async () => await runTableNodes(step, [listing]))).ok;
 }
@@ -69,7 +69,7 @@ export const creation: Operation = {
 		operation: 'create',
 		tableName: TABLE_NAME,
 		columns: { column: TABLE_COLUMNS.map((name) => ({ name, type: 'string' })) },
-		// If true, n8n checks only the last changed of all tables whose names contain this name, and may miss the right table.
+		// With `true`, n8n checks only one table whose name contains this name, and may miss the table with exactly this name.
 		options: { createIfNotExists: false },
 	},
 };
@@ -84,9 +84,9 @@ export const listing: Operation = {
 };
 
 /**
- * Returns the table's id; `undefined` if there is no table. Compares whole names here, because n8n's filter also matches a
- * part of a name. Throws GenerationError `record_unavailable` if the table's columns are wrong: a table that n8n creates
- * from a CSV file has number and date columns, which change the text of keys.
+ * Returns the table's id; `undefined` if there is no table. Compares whole names, because n8n's filter also matches a part
+ * of a name. Throws GenerationError `record_unavailable` if a column is missing or is not of type string: number and date
+ * columns, which n8n creates from a CSV file, change the text of keys.
  */
 async function find(step: Step): Promise<string | undefined> {
 	const tables = await runTableNodes(step, [listing]);

@@ -19,7 +19,7 @@ export function keyOf(job: KeyedJob): string | null {
 }
 
 /**
- * Opens the table, and reads the rows of all idempotency keys. No creating request may be sent for these items before.
+ * Opens the table, and reads the rows of all idempotency keys. Call this before any creating request for these items.
  * Returns `null` if no item has an idempotency key. Throws GenerationError `record_unavailable` if the table does not work.
  */
 export async function openRecord(
@@ -46,15 +46,15 @@ export interface CreatedGeneration {
 }
 
 /**
- * Inserts a row for each charged generation that the step does not return and that has no row. The new row gets the item's
- * idempotency key only if `record` was open, but could not write the row of that key. Never throws: there may be no table.
+ * Inserts a row for each charged generation that has no row, because the step will not return these generations. The row
+ * has an idempotency key only if the item has one and `record` is set. Never throws: there may be no table.
  */
 export async function recordUnreturned(
 	step: Step,
 	record: TableJournal | null,
 	created: CreatedGeneration[],
 ): Promise<void> {
-	// `hasRow` is also true for a row that is not written yet: after a stop, `TableJournal` may write that row only later.
+	// `hasRow` is also true while `TableJournal` is still writing the row. No second row may be inserted then.
 	const missing = created.filter(({ job }) => !record?.hasRow(job));
 	if (missing.length === 0) return;
 	await toResult(async () => {
@@ -74,13 +74,13 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
-/** The node as the owner of rows: of all rows of a step without a key scope, and of rows without an idempotency key. */
+/** The node as the owner of rows. It owns rows without an idempotency key and, if the step has no key scope, all others. */
 function nodeOwner({ n8n, node }: Step) {
-	// In a sub-workflow that is given as JSON, nodes may have no id, and n8n returns the workflow id of the calling workflow.
+	// In a sub-workflow that is given as JSON, nodes may have no id. The node's name then identifies the node.
 	return { workflowId: n8n.getWorkflow().id ?? '', nodeId: node.id || `name:${node.name}` };
 }
 
-/** The owner and the writer of a step's rows. The owner is the step's node or all nodes of its type in its key scope. */
+/** The owner and the writer of a step's rows. The owner is the node or, with a key scope, all nodes of one type. */
 function scopeOf(step: Step, memory?: Memory): TableScope {
 	const token = memory?.token;
 	const run = randomUUID();

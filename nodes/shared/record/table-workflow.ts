@@ -9,10 +9,10 @@ import type { Step } from '../step';
 
 /** Milliseconds to wait for a call. After this timeout it is unknown whether the table executed the call. */
 const LONGEST_CALL_MS = 60_000;
-/** Milliseconds that are added to this timeout for each row and each operation of the call. */
+/** Milliseconds that are added to `LONGEST_CALL_MS` for each row and each operation of the call. */
 const LONGEST_ROW_MS = 50;
 
-/** How long a step that runs as an AI agent's tool waits for the table after the deadline of its call, in milliseconds. */
+/** How long an AI agent's tool waits for the table after the deadline of the agent's call, in milliseconds. */
 const GRACE_MS = 3_000;
 
 /** The n8n expression by which later operations of a call read the output items of the second operation. */
@@ -21,8 +21,8 @@ export const OUTPUT_OF_SECOND = "$('Table 2').all()";
 const DATA_TABLE = 'n8n-nodes-base.dataTable';
 
 /**
- * One use of n8n's Data Table node. The node runs once or, with `eachRow`, for each of its input rows. After it, the
- * operation `next` runs for the rows that this node outputs.
+ * One use of n8n's Data Table node. The node runs once or, with `eachRow`, for each of its input rows. Then the operation
+ * `next` runs with the node's output rows.
  */
 export interface Operation {
 	parameters: INodeParameters & { resource: 'table' | 'row'; operation: string };
@@ -34,8 +34,8 @@ export interface Operation {
 
 /**
  * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. Returns the output of the last.
- * If the execution was stopped before n8n answered, starts the `final` operations, does not wait for them, and throws
- * UnansweredError: it is then unknown which operations were carried out. Throws any other error as `tableError` explains it.
+ * After a stop, starts the `final` operations without waiting for them, and throws UnansweredError: any of `operations` may
+ * have been carried out or not. Throws any other error as `tableError` explains it.
  */
 export async function runTableNodes(
 	step: Step,
@@ -62,8 +62,8 @@ export async function runTableNodes(
 }
 
 /**
- * Settles as `running` does. In a tool, throws UnansweredError soon after the agent's call should have ended. On a Stop,
- * n8n ends the helper workflow. The wait lasts until then: otherwise, a row could be written after `final` deleted it.
+ * Settles as `running` does. In a tool, throws UnansweredError `GRACE_MS` after the deadline of the agent's call. On a Stop,
+ * waits until n8n has ended the helper workflow, which could otherwise still write a row that `final` has deleted.
  */
 async function withinCall<T>({ callEndsAt, signal }: Step, running: Promise<T>): Promise<T> {
 	if (callEndsAt === undefined) return await running;

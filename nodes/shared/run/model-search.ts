@@ -12,7 +12,7 @@ import { nodeError } from '../output/node-error';
 import { serviceOf } from '../http/transport';
 import { callerIn } from '../step';
 
-/** Builds the function that loads the choices of a field for models of this type, from the live catalog (spec 4.4). */
+/** Builds the function that loads all models of a type from the live catalog, as the choices of a field (spec 4.4). */
 export function modelOptions(type: ModelFilter) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 		return (await catalogModels(this, type)).map(asChoice);
@@ -42,7 +42,7 @@ async function catalogModels(context: ILoadOptionsFunctions, type: ModelFilter):
 	throw nodeError(caller, errorOfJob(listed.error, null), 0);
 }
 
-/** Returns the name of a model, and its provider, resolution, speed and description as a text. */
+/** Returns the name of a model, and one text with its provider, resolution, speed and description. */
 export function describeModel(model: Model): { name: string; description: string } {
 	const facts = [
 		textOf(model.provider),
@@ -61,7 +61,7 @@ export function nameWithFacts(model: Model): string {
 	return facts.filter(Boolean).join(' · ');
 }
 
-/** Returns no text for a field that is not as specified: one such catalog entry must not make the whole list fail. */
+/** Returns an empty text if a value is not a text: one malformed catalog entry must not make the whole list fail. */
 function textOf(value: unknown): string {
 	return typeof value === 'string' ? value.trim() : '';
 }

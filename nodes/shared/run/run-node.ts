@@ -38,7 +38,7 @@ export type Failures = GenerationError[][];
 
 /**
  * Runs a creating or waiting node. All items are validated before the first request. Then the step sleeps, if it may, or
- * one pipeline runs all of its jobs. Output is in the order of the input, paired with it, and follows the setting On Error.
+ * one pipeline runs all of its jobs. The output items are in the order of the input items, and paired with them.
  *
  * @param sleep set if the step may sleep
  * @returns the items of the node's output
@@ -95,7 +95,7 @@ export async function runToEnd(
 		? ran.outcomes.map((outcome, index) => outcomeOfCall(outcome, valid[index].job))
 		: ran.outcomes;
 	const failed = valid.filter((_, index) => hasFailed(outcomes[index])).map(({ job }) => job);
-	// An item that already failed before the sleep (`reported`) ended the batch: it is the cause, not an item left undone.
+	// An item that already failed before the sleep (`reported`) is the cause: because of it, the other items were not sent.
 	const cause = failed.find(({ itemIndex }) => reported?.has(itemIndex));
 	const firstFailed = cause ?? ran.firstFailed ?? (isOver ? (failed[0] ?? null) : null);
 	const stats = before ? addStats(before, ran.stats) : ran.stats;
@@ -119,7 +119,7 @@ export async function runToEnd(
 	return [outputItems(step, all)];
 }
 
-/** True if output items tell an agent more than one error would: one has a generation, and others may have own errors. */
+/** True if an agent gets output items rather than one error, because at least one of the items has a generation. */
 function isUseful(step: Step, all: JobOutcome[]): boolean {
 	if (!runsAsTool(step) || all.some(({ kind }) => kind === 'stopped')) return false;
 	return all.some(({ kind }) => kind === 'done');
@@ -175,8 +175,8 @@ function endedBy(step: Step, journal: Journal, failed: Job, all: JobOutcome[]): 
 }
 
 /**
- * Returns the errors of an item that is not sent in this attempt of the step: one for each output that an earlier attempt
- * paid for, or may have paid for, with its generation if that is known. If there is no such output, returns one error.
+ * Returns the errors of an item that is not sent in this attempt of the step. If earlier attempts paid for outputs, or may
+ * have paid for them, each of these outputs gets an error with its known generation. Otherwise, the item gets one error.
  */
 export function unsentErrors(
 	journal: Journal,
@@ -218,11 +218,11 @@ async function recordOf(
 	const jobs = keyed.map(({ job }) => job);
 	const opened = await toResult(async () => await openRecord(step, journal, jobs, memory));
 	if (opened.ok) return opened.value;
-	// After a stop, no request is sent anyway, and without failures, the execution ends as stopped rather than failed.
+	// After a stop, no request is sent anyway. Failures would make the execution end as failed rather than as stopped.
 	if (step.signal.aborted) return null;
-	// `creationBan`: this helper execution only fetches results. The error ends it, and another is started to fetch them.
+	// With a `creationBan`, this helper execution only fetches results. The error ends it, and a new one tries again.
 	if (creationBan) throw opened.error;
-	// A step with `memory` has run a wave. Its journal has the generations of that wave: fetch these, and create no others.
+	// With `memory`, the first wave (`beginSleep`) may have created generations: fetch these, and create no others.
 	if (memory) start.creationBan = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {

@@ -18,7 +18,7 @@ import { reportUnexpected } from '../output/report';
 import type { Output } from '../output/results';
 import type { Step } from '../step';
 
-/** Maximum concurrent downloads: fills a typical connection, and limits memory where the storage buffers whole files. */
+/** Maximum concurrent downloads: enough to fill a typical connection, but few, because n8n may keep files in memory. */
 const MAX_DOWNLOADS = 3;
 
 /**
@@ -37,7 +37,7 @@ export interface StepStart {
 	creationBan?: GenerationError;
 	/** After a sleep: the indexes of items whose errors an earlier run has traced, so that they are not traced twice. */
 	reported?: ReadonlySet<number>;
-	/** The counters of the step's earlier run in the same execution. Hints show the sum of these and this run's counters. */
+	/** The counters of the step's earlier run in the same execution. Hints show the sum of both runs. */
 	before?: PipelineStats;
 }
 
@@ -51,8 +51,8 @@ export function startOf(step: Step): StepStart {
 }
 
 /**
- * What earlier attempts of the step have spent, so that Retry On Fail does not raise a spending limit. The key is the
- * object with the orders of the run, which n8n keeps in memory between attempts.
+ * What earlier attempts of a step have spent: all attempts of Retry On Fail share one spending limit. The key is
+ * `Journal.ordersOfRun`, an object that n8n keeps in memory between attempts.
  */
 const spentIn = new WeakMap<object, Spent>();
 
@@ -106,7 +106,7 @@ export async function runPlans(
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);
 	const { options, ...shared } = start;
 	const { journal, memory } = shared;
-	// If an earlier run of a sleeping step was killed, only the table has its requests: each has a row (`sentByStep`).
+	// If an earlier run of a sleeping step was killed, `memory` lacks that run's requests: `sentByStep` counts their rows.
 	const { spent: before = spentBy(journal) } = memory ?? {};
 	const requests = Math.max(before.requests, record?.sentByStep ?? 0);
 	const credits = before.credits + (requests - before.requests) * before.price;

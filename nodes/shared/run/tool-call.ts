@@ -10,7 +10,7 @@ import type { Step } from '../step';
 
 /**
  * How long the call of an agent may take, in milliseconds, unless an item's timeout is longer. Clients of n8n's MCP Server
- * Trigger give up after a minute, and after these 50 s, a creating request in flight gets 5 s more for its response.
+ * Trigger give up after 60 s. Of the 10 s left, a creating request in flight may use 5 s for its response.
  */
 const CALL_MS = 50_000;
 
@@ -19,7 +19,7 @@ const AFTER_TIMEOUT_MS = 5_000;
 
 /**
  * Runs the step of an agent's call. Once the time for the call is over, the step's signal aborts, as on a Stop: the step
- * ends even if the service or the data table does not answer. All attempts of a call share its time. Settles as `run` does.
+ * ends even if the service or the data table does not answer. Retries of the step share this time. Settles as `run` does.
  *
  * @param run gets the step with the signal of the call
  * @param timeoutMs the longest timeout of the items
@@ -53,7 +53,7 @@ export function callOver(): GenerationError {
 	});
 }
 
-/** Returns what an agent gets for a job that the end of its call has stopped: its generation, or an error. */
+/** Returns what an agent gets for a job that was stopped because the call's time was over: its generation or an error. */
 export function outcomeOfCall<T>(outcome: Outcome<T>, { onTimeout, timeoutMs }: Job): Outcome<T> {
 	if (outcome.kind !== 'stopped') return outcome;
 	const { generation: known, ...rest } = outcome;

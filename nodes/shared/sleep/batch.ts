@@ -22,7 +22,7 @@ export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): Nod
 	};
 }
 
-/** Fails each item that has no idempotency key, even if the step then polls. Then returns what `beginSleep` returns. */
+/** Begins the sleep (`beginSleep`). First fails each item that has no idempotency key, even if the step then polls. */
 export async function beginBatch(
 	step: Step,
 	profile: NodeProfile,

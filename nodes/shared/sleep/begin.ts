@@ -16,7 +16,7 @@ import { messageItem, newState, type SleepState, type NodeProfile } from './stat
 import { runWave } from './wave';
 import { guardWorkflow } from './workflows';
 
-/** A step polls if every Timeout is shorter: n8n wakes executions once a minute, so a Timeout could pass in the sleep. */
+/** If every Timeout is shorter, the step does not sleep: n8n wakes executions only once a minute, which may be too late. */
 const LEAST_TIMEOUT_MS = 130_000;
 
 /**
@@ -88,7 +88,7 @@ async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// `null`: the guard sleeps, and n8n later replaces what is returned here. An item with an error would trigger a retry.
+	// If the guard sleeps, n8n later replaces this empty list. If it had an item with an error, Retry On Fail would act now.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

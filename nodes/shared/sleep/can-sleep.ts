@@ -6,7 +6,7 @@ import type { Step } from '../step';
 
 /** Returns why a step cannot sleep and must poll, as text for a hint; `null` if the step can sleep. */
 export function whyNotSleep(step: Step): string | null {
-	// Nodes cannot read n8n's version. n8n 2.41 added this constant, and first wakes a step whose helper workflow has died.
+	// Detects n8n 2.41, which added this constant. Older releases never wake a step whose helper workflow has died.
 	if (!(WAIT_FOR_SUB_EXECUTION instanceof Date)) return 'sleeping needs n8n 2.41 or later';
 	if (runsAsTool(step)) return 'a tool of an AI agent cannot sleep';
 	// n8n would end the test case, without its metrics, when the execution falls asleep.

@@ -12,8 +12,8 @@ import type { Step } from '../step';
 
 /**
  * Fetches the results of a step that sleeps. If this function throws, n8n keeps this helper execution. So if the user's
- * workflow is set to keep no failed executions, this function returns the error as an item `{ error }`. n8n itself returns
- * such an item for a helper workflow that failed, so the execution that waits for the results treats both alike (`deathIn`).
+ * workflow is set to keep no failed executions, the error is returned as an item `{ error }`. n8n returns the same item
+ * for a helper workflow that failed (`deathIn`).
  *
  * @returns the output items of the step; an item with a `Message` if the step has none, has failed or was stopped
  */
@@ -44,6 +44,6 @@ async function resultsOf(
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	if (!fetched.ok) return [[failureItem(fetched.error, profile.howToGoOn)]];
-	// With an empty output, the execution of the waves, which waits for it, would end: n8n runs no node that gets no items.
+	// An empty output would end the waiting execution of the waves early: n8n does not run a node that gets no items.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
 }

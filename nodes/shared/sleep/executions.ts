@@ -13,7 +13,7 @@ import { isState, type SleepState } from './state';
  * Returns the step that sleeps, for a helper execution that works for it.
  *
  * @returns `null` if the execution of the step no longer sleeps: it was stopped, it ended, or it was deleted. Also
- * `null` if the helper workflow lacks the secret of the step (`KeptParameters`), or if n8n has not stored the sleep in time
+ * `null` if the helper workflow lacks the step's secret (`KeptParameters`), or n8n has not stored the sleep within a minute
  */
 export async function stepOf(
 	helper: Step,
@@ -26,7 +26,7 @@ export async function stepOf(
 			| KeptParameters
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
-		// Read again: until n8n has stored this sleep, the execution seems awake, or asleep in an earlier step or loop round.
+		// `undefined`: read again. n8n has not stored this sleep yet, and still shows an earlier state of the execution.
 		const task = taskAsleep(data, step);
 		if (!task || kept?.run !== run) return undefined;
 		// n8n stores all input items. With Execute Once, the step has only the first one, so the others are removed.
@@ -39,7 +39,7 @@ export async function stepOf(
  * Returns the step that sleeps, for a helper execution that begins to work for it.
  *
  * @returns `null` if the step no longer sleeps, or cannot be read (`stepOf`)
- * @throws Error if no execution waits for the helper execution: n8n took the helper for dead, and another one replaced it
+ * @throws Error if no execution waits for the helper execution: the waiting one was stopped, or waits for a newer helper
  */
 export async function awaitedStep(helper: Step, state: SleepState): Promise<Step | null> {
 	const step = await stepOf(helper, state);
@@ -61,8 +61,8 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 }
 
 /**
- * Reads the state that an execution of the waves stored when it last fell asleep, before it was killed. `null` if n8n has no
- * state of this step stored with that execution: after a worker was killed, n8n overwrites the state.
+ * Reads the state that an execution of the waves stored when it last fell asleep, before it was killed. `null` if there is
+ * none, for example because n8n overwrites the state after a worker was killed.
  */
 export async function stateOf(
 	helper: Step,
@@ -87,7 +87,7 @@ const STORING = { looks: 12, pauseMs: 5_000 };
 /**
  * Reads an execution, again and again until n8n has stored what the caller waits for.
  *
- * @param read returns `undefined` if n8n has not stored that yet. The execution is then read again
+ * @param read gets the execution as n8n has stored it. Returns `undefined` if the execution must be read again
  * @returns what `read` returns; `null` if the execution has failed, was stopped or deleted, or if n8n has not stored in
  * time what the caller waits for
  */
@@ -111,8 +111,8 @@ async function onceStored<T>(
 const STOP_CHECK_MS = 8_000;
 
 /**
- * Runs the work of a helper execution. Ends the work soon after the user has stopped the step's execution: n8n itself stops
- * only that execution. Also ends the work a minute after another helper execution has replaced this one.
+ * Runs the work of a helper execution. Aborts the work soon after the user has stopped the step, because n8n then does not
+ * stop helper executions. Also aborts the work a minute after another helper execution has replaced this one.
  *
  * @param step the step that sleeps, from `stepOf`
  * @param state names the executions that sleep

@@ -11,7 +11,7 @@ import type { SleepState } from './state';
  * execution that sleeps. Helper executions read them there, so that they are stored only once.
  */
 
-/** The key in the context of its node (`getContext('node')`) under which a step stores its parameters. */
+/** A step stores its parameters under this key in the context of its node (`getContext('node')`). */
 export const KEPT = 'sleepingBatch';
 
 /** What a step stores for its helper executions. Expressions would not work in a helper workflow, so values are stored. */
@@ -23,7 +23,7 @@ export interface KeptParameters extends IDataObject {
 	secret: string;
 	/** The run index of the step. */
 	run: number;
-	/** The step's key scope: nodes of one type and scope share idempotency keys. `null` if the node has keys of its own. */
+	/** The step's key scope: nodes of one type with the same scope share their idempotency keys. `null`: no scope. */
 	keyScope: string | null;
 	/** One entry per item: the evaluated values of the parameters that contain expressions. */
 	items: IDataObject[];
@@ -32,7 +32,7 @@ export interface KeptParameters extends IDataObject {
 /**
  * Stores the evaluated parameters of all items with the execution of the step.
  *
- * @param step from `evaluatingOnce`, so that it returns the same values as before
+ * @param step from `evaluatingOnce`, so that the stored values are the ones that the step has used
  * @param run the run index of the step
  * @returns the secret for the helper workflows of the step
  */
@@ -61,8 +61,8 @@ function hasExpression(value: unknown): boolean {
 }
 
 /**
- * Evaluates a parameter, without validation. Reads each of its fields by the path by which `planItems` read it: `step` keeps
- * values by path, so it returns the same ones. A failed expression becomes `null`: its item already has that error.
+ * Evaluates a parameter. Reads each field by the same path as `planItems`: `evaluatingOnce` remembers values by their path,
+ * so another path may return another value. A failed expression becomes `null`: its item has already failed.
  */
 function evaluatedIn(step: Step, itemIndex: number, path: string, written: unknown): unknown {
 	const within = (name: string | number, part: unknown) =>

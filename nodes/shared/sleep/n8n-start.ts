@@ -10,29 +10,28 @@ const TABLE_PAUSE_MS = 5_000;
 const RECOVERY_MS = 20_000;
 /**
  * How long n8n may take from loading this package to the end of its crash recovery: 8 s on an idle machine, 46 s where the
- * load is ten times the number of processors. The wait must end before 60 s: n8n then looks for executions that are marked
- * as crashed, and takes one that is still awake for dead.
+ * load is ten times the number of processors. The wait must end before 60 s: n8n then takes every execution that is still
+ * marked as crashed (`n8nStarted`) for dead.
  */
 const START_MS = 55_000;
-/** A slow start delays the recovery, too: the pause for it is `ageMs()` at the first successful check times this factor. */
+/** If the first check succeeds, the pause is `ageMs()` times this factor, with limits: a slow start delays the recovery. */
 const SLOW = 3;
 /**
- * Maximum number of checks if the step does not need the data tables: if these are disabled, every check fails. All checks
- * must end before n8n first looks for dead executions, a minute after its start.
+ * Maximum number of checks if the step does not need the data tables. If data tables are disabled, all checks fail. The wait
+ * must still end before n8n first looks for dead executions, a minute after its start.
  */
 const TRIES_WITHOUT_TABLE = 8;
 
 /**
  * Waits until n8n has started and its crash recovery has ended. The wait ends earlier if the execution is stopped, or after
- * a maximum number of checks.
+ * a maximum number of checks. Returns at once if this process loaded the package long ago.
  *
- * When n8n starts, it wakes executions before its data tables can be used, and before its crash recovery. The recovery marks
- * every unfinished execution as crashed, and then restores each that was asleep. If a sleeping execution wakes, falls asleep
- * or ends between these two moments, the recovery overwrites it with old data, so that this execution stays crashed, or runs
- * twice. An execution that is awake stays marked until n8n stores it the next time. Therefore no execution may fall
- * asleep, or end and thereby wake another one, before the recovery has ended.
+ * n8n wakes executions before its data tables work, and before its crash recovery. Until the recovery has ended, no
+ * execution may fall asleep, or end and so wake the execution that waits for it. Otherwise, the recovery may overwrite
+ * either of them with old data, and the overwritten execution then stays crashed, or runs twice.
  *
- * Returns at once if this process loaded the package long ago.
+ * The recovery marks every unfinished execution as crashed, and then restores those that were asleep. An execution that is
+ * awake stays marked until n8n stores it the next time.
  *
  * @param needsTable true if the execution can do nothing without a data table
  */

@@ -44,8 +44,8 @@ export async function runAsHelper(
 
 /**
  * The error of a node with an unknown role or state, or without a secret. Either another release has stored the step, or the
- * workflow is not a helper workflow. Nothing proves that the node may read the step, so this function uses only the state
- * that is stored with the node's own execution: any workflow could put a false state into the node's input.
+ * workflow is not a helper workflow. Reads the state only from the node's own execution, and never from the node's input:
+ * any workflow could put a false state there, to read a step of another workflow.
  */
 async function foreign(
 	helper: Step,
@@ -54,7 +54,7 @@ async function foreign(
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
 	const { state } = helper.n8n.getContext('flow') as HelperContext;
-	// Only the guard's last node (role `return`) ends the step. An unknown role (`null`) may be that of another release.
+	// Only the guard's last node ends the step. Its role is `return`, or unknown (`null`) if another release built the guard.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(state)
 		? await otherVersion(helper, state.execution, profile)

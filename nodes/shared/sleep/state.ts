@@ -7,7 +7,7 @@ import type { Step } from '../step';
 
 /** The state of a step that sleeps, which its helper executions pass on to each other. */
 
-/** The roles of the nodes of helper workflows: what a node does. Its hidden parameter `ROLE_PARAMETER` contains one. */
+/** A role says what a node of a helper workflow does. The node's hidden parameter `ROLE_PARAMETER` contains the role. */
 const ROLES = [
 	// Roles in the guard, the helper workflow that starts the waves. A wave is the work between two sleeps.
 	'startWaves',
@@ -32,8 +32,8 @@ export const ROLE_PARAMETER = 'batchRole';
 
 /**
  * The version of what a step that sleeps stores: its state, the roles of its helper workflows, and its parameters. Raise
- * it with any change of their content or meaning: another release may read them, because the package may be updated while a
- * step sleeps, and the workers of one n8n may run different releases.
+ * the version with any change of their content or meaning. Otherwise another release may misread what this one has stored,
+ * for example if the user updates the package while a step sleeps.
  */
 export const STORED_VERSION = 8;
 
@@ -43,7 +43,7 @@ export interface NodeProfile {
 	noun: 'sleeping batch' | 'suspended wait';
 	/** True if the node creates no generations, so that nothing can be charged. */
 	createsNothing: boolean;
-	/** Tells the user how to go on when a step has failed after a sleep. n8n's Retry would not run the step again. */
+	/** Tells the user how to go on if a step failed after a sleep. n8n's Retry does not help: it would not run the step. */
 	howToGoOn: string;
 	fields: INodeProperties[];
 	/** Reads and validates one item's parameters; throws `InvalidInputError`. */
@@ -74,7 +74,7 @@ export interface SleepState {
 	dead: number;
 	/** The error message of the latest of these failures, to be shown to the user. */
 	lastDeath: string;
-	/** The execution that sleeps until the helper execution with this state ends, and the name of the node that sleeps. */
+	/** The execution that waits for the helper execution with this state, and the node at which the waiting one sleeps. */
 	awaitedBy?: { execution: string; node: string };
 }
 
@@ -103,7 +103,7 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/** The shortest pause before a wave. During it, n8n stores that the executions which wait for the wave are asleep. */
+/** The shortest pause before a wave. n8n needs this time to store that the executions that wait for the wave are asleep. */
 const SHORTLY_MS = 5_000;
 
 /** The earliest time at which the next wave may begin, in milliseconds since the Unix epoch. */
@@ -130,15 +130,15 @@ export interface Message {
 	/** From the workflow that fetches the results: the failure with which the step must end. */
 	failure?: StepFailure;
 	/**
-	 * The sender sleeps. When it wakes, n8n replaces this message: by the sending node's input or, if that node started a
-	 * helper execution, by the helper's result. A node that still receives this message knows that n8n lost the result.
+	 * The node with this output lets its execution sleep. When the execution wakes, n8n replaces the output, for example with
+	 * the result of the helper execution that the node started. If the next node gets this message, n8n lost that result.
 	 */
 	asleep?: true;
 	/** From the workflow that fetches the results: the step has no output items. */
 	empty?: true;
 }
 
-/** The only key of an item that is a message. Output items, whose keys users choose, go through the same nodes. */
+/** The only key of an item that is a message. The key tells messages from output items, which go through the same nodes. */
 const MESSAGE = 'sleepingBatchMessage';
 
 /** The item with a message. */
@@ -183,7 +183,7 @@ export function deathIn({ json }: INodeExecutionData): string | null {
 	}
 }
 
-/** Updates the state with what a wave or another helper execution reports. If that counts no failures, `dead` becomes 0. */
+/** Updates the state with a report. A report without `dead`, such as that of a successful wave, sets `dead` to 0. */
 export function takeIn(state: SleepState, report: Partial<SleepState>): void {
 	Object.assign(state, { dead: 0, lastDeath: '' }, report);
 }

@@ -34,14 +34,14 @@ export interface HelperContext {
 	state?: SleepState;
 	/** The result of the step. It is kept here because n8n would store a copy for each further node that returned it. */
 	result?: INodeExecutionData[];
-	/** In the guard: the execution of the waves that the guard started last, and when the first wave of that one was due. */
+	/** In the guard: the execution of the waves that the guard started last, and when that execution's first wave was due. */
 	waves?: { execution: string; dueAt: number };
 }
 
 /**
  * Runs a node of the guard (the workflow that starts the waves) or of the workflow of the waves. A node with the role `wave`
  * does the work that is due, and lets this execution sleep. Any other node reads the result of the helper execution that the
- * previous node started. If it then starts another helper execution, this execution sleeps until that one ends.
+ * previous node started. It may start the next helper execution, and this execution then sleeps until that one ends.
  *
  * @throws NodeApiError: the error with which the step must end
  */
@@ -54,12 +54,12 @@ export async function supervise(
 	const context = helper.n8n.getContext('flow') as HelperContext;
 	const isFirst = context.state === undefined;
 	const state = (context.state ??= { ...given });
-	// Note a stop by the user in the state: a worker of n8n then stores only this context, not the node's output or error.
+	// Store a stop by the user in the context (`state`): a worker of n8n then stores neither the node's output nor its error.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const input = helper.items;
 	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
 	const isLast = role === 'report' || role === 'return';
-	// After a restart, n8n's crash recovery may overwrite an execution that falls asleep or ends before the recovery does.
+	// After a restart, an execution must not fall asleep or end before n8n's crash recovery has ended (`n8nStarted`).
 	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
 	if (isResult(input[0])) context.result ??= input;
 	const { result } = context;
@@ -70,7 +70,7 @@ export async function supervise(
 		return [empty ? [] : result];
 	}
 	const isGuard = role === 'startWaves' || role === 'return';
-	// The previous node may have started a helper execution: any node of the guard, or a `collect` after the last wave.
+	// In the guard, and after the last wave, the previous node may have started a helper execution. Handle its result.
 	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
 		await listen(helper, context, state, input[0], !profile.createsNothing);
 	}
@@ -89,8 +89,8 @@ export async function supervise(
 			return isWave ? await nextWave(helper, state, profile) : nothing();
 		case 'collect':
 			if (!state.over || getsNoResults(state)) return nothing();
-			// The results workflow begins with a sleep, so n8n suspends this execution until the results are there. This way, n8n
-			// stores the last wave's report with this execution, and does not copy the result files into this execution.
+			// The results workflow begins with a sleep, so that this execution sleeps, too. Otherwise, a crash while results
+			// are fetched would lose the last wave's report, and n8n would copy the result files into this execution.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
 			return [[messageItem({ report: state })]];
@@ -107,7 +107,7 @@ function getsNoResults({ stopped, dead }: SleepState): boolean {
 /** The pause after n8n has refused to start a helper workflow, for example because n8n's database is locked. */
 const PAUSE_MS = 5_000;
 
-/** Starts a helper workflow. If that sleeps, its result later becomes this node's output. `execution`: `null` if refused. */
+/** Starts a helper workflow. If that sleeps, its result later becomes the node's output. `execution`: `null` on failure. */
 async function start(helper: Step, state: SleepState, workflow: IWorkflowBase) {
 	const awaitedBy = { execution: helper.execution, node: helper.node.name };
 	const message = messageItem({ state: { ...state, awaitedBy } });
@@ -128,8 +128,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * n8n starts a due wave within a minute, and gives up a killed worker after two minutes. If an execution of the waves dies
- * later than this after its first wave was due, some of its waves have succeeded, so the count of deaths restarts.
+ * If an execution of the waves dies this long after its first wave was due, some waves have succeeded, so `dead` becomes 0.
+ * A dead first wave ends sooner: n8n starts a due wave within a minute, and gives up a killed worker after two minutes.
  */
 const LIVELY_MS = 600_000;
 
@@ -152,11 +152,11 @@ async function listen(
 		state.stopped = state.over = true;
 		return;
 	}
-	// The helper execution ended without a report: take the state that it stored with its own execution, if that is readable.
+	// The helper execution ended without a report. If it ran waves, n8n may still have its state from its last sleep.
 	const left = waves ? await stateOf(helper, waves.execution, state) : null;
 	if (left) takeIn(state, left);
 	else if (waves && wallClock.now() > waves.dueAt + LIVELY_MS) state.dead = 0;
-	// n8n should have replaced the message of the sleeping node by the result of the helper execution.
+	// If the item is still a message, n8n has not replaced it with the result of the helper execution (`Message.asleep`).
 	const reason = deathIn(item) ?? (message ? 'n8n lost the result' : 'unknown');
 	countDeath(state, reason);
 }
@@ -179,7 +179,7 @@ async function unfinished(
 	const error = givenUp(state, profile);
 	if (step === null) throw nodeError(helper, error, 0);
 	const plans = await planItems(step, profile.plan);
-	// These errors name the generations of the step, which `error` does not. So the step fails with one of these instead.
+	// Unlike `error`, these errors name the generations of the step. So the step fails with one of these errors.
 	const errors = await lastKnown(step, plans, state, error);
 	const ends = errors.map((one, itemIndex) => ({ kind: 'error', error: one, itemIndex }) as const);
 	const shown = errors.find(({ code }) => code === error.code) ?? error;

@@ -25,8 +25,8 @@ import {
 import type { Step } from '../step';
 
 /**
- * Runs one wave of a step that sleeps: runs once more all items that have not ended. They reuse existing generations, and
- * missing generations are created. The wave ends once nothing is due soon.
+ * Runs one wave of a step that sleeps: all items that have not ended run once more. Each reuses its generation, or creates
+ * one if it has none yet. The wave ends once nothing is due soon.
  *
  * @param planned the valid items of the step
  * @param memory what earlier waves passed on
@@ -43,7 +43,7 @@ export async function runWave(
 		.filter(({ job }) => memory.ends[job.itemIndex] === undefined)
 		.map((plan) => ({ ...plan, download: null }));
 	const jobs = open.map(({ job }) => job);
-	// `runPlans` counts all rows of the step, because `memory` lacks what a killed wave spent. So read ended items, too.
+	// Read the rows of ended items, too: `runPlans` counts all rows of the step, to include what a killed wave has spent.
 	const all = planned.map(({ job }) => job);
 	const record = await openRecord(step, start.journal, all, memory);
 	const running = runPlans(step, open, { ...start, memory, rests: true }, record);

@@ -4,17 +4,16 @@ import { helperWorkflow, sameAs, type HelperNode } from '../helper-workflow';
 import { ROLE_PARAMETER, type Role, type NodeProfile } from './state';
 
 /**
- * The helper workflows of a step that sleeps. The step runs the first wave itself, and then starts the guard, which starts
- * the other waves: one execution that sleeps, does the work that is due (one wave), and sleeps again. After the last wave,
- * that execution starts the results workflow. Step, guard and waves each sleep until the execution that they started ends.
+ * The helper workflows of a step that sleeps. A wave is the work that is due between two sleeps. The step runs the first
+ * wave, and then starts the guard. The guard starts one execution for all other waves. After the last wave, that execution
+ * starts the results workflow. Each of these executions sleeps until the execution that it started ends.
  *
- * If n8n dies during such a wave, it later wakes the guard with an error, and the guard starts the waves anew. If
- * n8n dies while results are fetched, the execution of the waves starts the results workflow again. If the execution of the
- * waves was awake and died, too, the guard starts a new one. The guard is awake only for a moment, when waves ended or died.
- * If n8n dies then, it later wakes the step with an error, which ends the step. A new run reuses what the data table has.
+ * If n8n dies during a later wave, n8n then wakes the guard with an error, and the guard starts a new execution of waves. If
+ * n8n dies while results are fetched, the execution of the waves starts the results workflow again. If n8n dies in the short
+ * time while the guard is awake, n8n later ends the step with an error. A new run then reuses what the data table has.
  *
- * Guard and waves are lines of nodes instead of loops, because n8n detects a crash in the middle of a node only if that node
- * had not run before in the execution. In a loop, n8n would then return the output of an earlier wave as the result.
+ * Guard and waves are lines of nodes instead of loops: n8n overlooks a crash in the middle of a node that had run before in
+ * the same execution. In a loop, n8n would therefore return the output of an earlier wave as the result.
  */
 
 /** How often a guard can start the waves. It has one node for each start. Nodes that are not needed run, but do nothing. */
@@ -23,7 +22,7 @@ const STARTS = 60;
 /** Maximum number of waves in one execution of the workflow of the waves. */
 const WAVES = 30;
 
-/** How often one execution of the waves can start the results workflow. It does so again only if that workflow died. */
+/** How often one execution of the waves can start the results workflow: once, and again whenever that workflow died. */
 const COLLECTIONS = 3;
 
 /** The step that a helper workflow is built for. */
@@ -72,7 +71,7 @@ export function wavesWorkflow({ node, step }: HelperOf): IWorkflowBase {
 /**
  * Builds the workflow that fetches the results.
  *
- * @param hasFiles true if the output may have files. They belong to this workflow's execution, which n8n therefore keeps
+ * @param hasFiles true if the output may have files. n8n then keeps this workflow's execution, as the files belong to it
  */
 export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IWorkflowBase {
 	return helperWorkflow({
@@ -84,9 +83,8 @@ export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IW
 
 /**
  * Stores the output of a guard's node under another type than `main`, so that n8n never uses it as the result of the step.
- * After a crash, n8n marks a sleeping execution as crashed for a few milliseconds. If n8n reads the guard's result at that
- * moment, n8n uses the sleeping node's `main` output as that result. The guard's next node still receives such an output.
- * The nodes of the waves do not need this setting, because the guard recognizes their messages.
+ * After a crash, n8n marks the sleeping guard as crashed for a moment. If n8n then read the guard's result, n8n would take
+ * the `main` output of the sleeping node as the result. The guard's next node receives the output under any type.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 

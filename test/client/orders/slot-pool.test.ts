@@ -44,3 +44,17 @@ it('a full account that asks to wait is asked for no other slot before, also if 
 	await time.run(acquire());
 	expect(time.now() - refusedAt).toBe(5_000);
 });
+
+it('after a sleep, an item waits for as long as no request has been refused, even beside one that takes long', async () => {
+	const time = new VirtualTime(0);
+	const slots = new SlotPool({ clock: time, random: () => 0 });
+	const gate = new StepGate(new AbortController().signal);
+	slots.isLimited = true;
+	slots.release();
+	await slots.acquire(gate, 5_000);
+	await slots.acquire(gate, 5_000);
+	const waiting = slots.acquire(gate, 5_000);
+	time.at(7_000, () => slots.release());
+	await time.run(waiting);
+	expect(time.now()).toBe(7_000);
+});
