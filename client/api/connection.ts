@@ -2,7 +2,7 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** Matches a failed connection by code and perhaps `words` in its name or message. `texts`: fields of `GenerationError`. */
+/** A kind of failed connection: the code of its error, and `words` in the error. `texts`: fields of the resulting error. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',

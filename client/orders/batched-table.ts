@@ -99,8 +99,8 @@ export class BatchedTable {
 	}
 
 	/**
-	 * Runs a task whose writes must not be lost. `close` waits for the task. An `UnansweredError` counts as a success, because
-	 * n8n still carries out the call's final changes (`Change.final`).
+	 * Runs a task whose writes must not be lost. `close` waits for the task. An `UnansweredError` (the execution has ended)
+	 * counts as a success: n8n still carries out the final changes of the call (`finalChanges`).
 	 *
 	 * @param task gets true in its second run: the first run may have taken effect although it failed
 	 * @returns the error of the task; `null` after a success

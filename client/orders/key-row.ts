@@ -27,7 +27,7 @@ import {
 const GONE_AFTER_MS = 120_000;
 /** Between two reads, at most this much counts as silence: the machine may have been suspended, and the writer with it. */
 const LONGEST_GAP_MS = 20_000;
-/** Minimum wait for the request of another execution: long enough to detect that the execution is dead. */
+/** A wait for the request of another execution is given up no sooner: a dead execution must be detected before. */
 const SHORTEST_WAIT_MS = 150_000;
 /** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
@@ -270,7 +270,7 @@ export class KeyRow {
 			}
 			const seen = this.rowsIn(called.value);
 			const ours = seen.find(({ writer }) => writer === held.row.writer);
-			// If this claim updates an unresolved row, new rows without an id do not compete: the unresolved row is older.
+			// A row without a generation competes only if this claim inserted its own row: an unresolved row is the older one.
 			const competes = ({ writer }: Row) => !wasUnresolved && writer !== held.row.writer;
 			const rivals = seen.filter((one) => isLive(one) && (hasId(one) || competes(one)));
 			const isFirst = ours && !rivals.some((rival) => hasId(rival) || rival.id < ours.id);

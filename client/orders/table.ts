@@ -114,7 +114,7 @@ export function madeFrom<T extends RowFields>(claim: T, generation_id: string, s
 	return { ...claim, writer: `${claim.writer}${MADE}`, generation_id, status };
 }
 
-/** Matches the row of a claim, unless a user has entered an id into it. */
+/** Matches the row of a claim while its `generation_id` is empty. A row with an id that a user has entered is kept. */
 export function claimOf({ writer }: RowFields): Where {
 	return all(['writer', writer], ['generation_id', '']);
 }

@@ -97,9 +97,9 @@ export class JobRun {
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
 		// Retry a 404 only if the step has seen the generation before. Otherwise, the user may have mistyped the ID.
 		this.watch = new Watch(watcher, id, null, readiness, wait && isKnown);
-		// Existing generations run while their items wait for a worker, so all timeouts count from the start of the step.
+		// Existing generations run while their items wait for their turn, so all timeouts count from the start of the step.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
-		// The generation may have ended while its item waited for a worker. With little time left, check it at once.
+		// The generation may have ended during a sleep, or while its item waited for its turn: check it at once.
 		const leftMs = this.deadline - this.shared.clock.now();
 		if (this.hasSlept || leftMs < Math.min(LEAST_LEFT_MS, timeoutMs / 4)) await this.checkOnce();
 	}
@@ -107,7 +107,7 @@ export class JobRun {
 	/** Claims the job's order (writes its row) before the job begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		// The row names the model. After a sleep, the model may be a fallback, which only `repeatDecisions` finds out.
+		// Not after a sleep: the row names the model, and only `repeatDecisions` finds out whether that is a fallback by now.
 		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}

@@ -15,8 +15,8 @@ interface StatusCheck {
 }
 
 /**
- * What the watches (`Watch`) of one step share: the prober, and the status requests. For each generation, at most one status
- * request is sent per poll interval. Only a request that confirms a file found by `prober` may be sent sooner.
+ * What the watches (`Watch`) of one step share: the prober, which looks for files at output URLs, and status requests: at
+ * most one per generation and poll interval, unless the prober has found the file, so that the end is to be confirmed.
  */
 export class Watcher {
 	readonly prober: Prober;

@@ -62,7 +62,7 @@ function idOf(
 	);
 }
 
-/** Finds the ID in an item: `generation.id` (Include Other Input Fields), `generation_id` (a data table row), or `id`. */
+/** Finds the ID in an item: in the output of a creating node (`generation.id` or `id`), or in a row of a data table. */
 function idIn({ generation, generation_id, id }: Record<string, unknown>): unknown {
 	const ids = [asRecord(generation).id, generation_id, id];
 	return ids.find((each) => String(each ?? '').trim() !== '');

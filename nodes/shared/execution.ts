@@ -58,7 +58,7 @@ export function journalOf(step: Step): Journal {
 	return new Journal(kept.generations, firstAttempt(step).runIndex, kept.token);
 }
 
-/** The first attempt of each call of an agent, by the object with the arguments of that call. */
+/** The first attempt of each call by an AI agent. The key is the call's arguments object, which all its attempts share. */
 const firstAttempts = new WeakMap<object, { runIndex: number; startedAt: number }>();
 
 /**

@@ -66,7 +66,7 @@ const SLEEPS = {
 /**
  * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n deletes that execution before it wakes
  * the execution that waits for the helper. If n8n dies in between, the waiting execution sleeps forever. So helpers that
- * sleep are kept, unless the user's workflow keeps no successful executions.
+ * sleep are kept. Exception: for `sleeps`, `runHelper` takes over that the user's workflow keeps no successful executions.
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },

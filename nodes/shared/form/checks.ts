@@ -90,7 +90,7 @@ export function requiredText(field: string, value: unknown): string {
 	);
 }
 
-/** A size in pixels, as `<width>x<height>` (spec 4.1). `1024 × 1024`, as people and agents may write it, is accepted too. */
+/** A size in pixels, as `<width>x<height>` (spec 4.1). `1024 × 1024`, as people and agents may write it, is valid, too. */
 export function size(field: string, value: unknown): string {
 	const written = String(value).replace(/\s*[x×]\s*/iu, 'x');
 	return matching(field, written, /^[1-9]\d*x[1-9]\d*$/, 'a width and a height such as 1024x1024');

@@ -20,7 +20,7 @@ interface Draft {
 	entries: Entry[];
 	/** Paths of fields that change the request although they have no `wire`, such as the name of a binary field. */
 	alsoSent: string[];
-	/** What the fields at `alsoSent` add to the request body, and to the digest (`asked`, by path). `inputs` add their own. */
+	/** What these fields add: to the request (`body`), and to the digest of the item (`asked`, by path). Without `inputs`. */
 	more?: { body: object; asked: Values };
 	/** In seconds. */
 	defaultTimeout: number;

@@ -5,7 +5,7 @@ import { TABLE_NAME } from '../../../client/orders/table';
 /** Error messages of n8n, each with an explanation for users. `mayPass`: true if a later call of the table may work. */
 const KNOWN: Array<[pattern: RegExp, why: string, mayPass?: true]> = [
 	[
-		// n8n wakes executions before it starts its data tables, so this error may pass.
+		// While n8n starts, it wakes executions before its data tables are ready. A later call may then succeed.
 		/module is disabled/i,
 		'Data tables are not available yet: n8n may still be starting. If this error persists, remove data-table from N8N_DISABLED_MODULES',
 		true,

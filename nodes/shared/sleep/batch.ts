@@ -22,7 +22,7 @@ export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): Nod
 	};
 }
 
-/** Begins the sleep (`beginSleep`). First fails each item that has no idempotency key, even if the step then polls. */
+/** As `beginSleep`, but if any job waits, items without an idempotency key fail first: a batch finds its items by key. */
 export async function beginBatch(
 	step: Step,
 	profile: NodeProfile,

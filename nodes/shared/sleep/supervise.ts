@@ -34,7 +34,7 @@ export interface HelperContext {
 	state?: SleepState;
 	/** The result of the step. It is kept here because n8n would store a copy for each further node that returned it. */
 	result?: INodeExecutionData[];
-	/** In the guard: the execution of the waves that the guard started last, and when that execution's first wave was due. */
+	/** Only in the guard: the execution for waves that it started last, and when the first wave of that execution was due. */
 	waves?: { execution: string; dueAt: number };
 }
 
@@ -56,46 +56,52 @@ export async function supervise(
 	const state = (context.state ??= { ...given });
 	// Store a stop by the user in the context (`state`): a worker of n8n then stores neither the node's output nor its error.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
-	const input = helper.items;
-	const isWave = role === 'wave' && !state.over && !isResult(input[0]);
-	const isLast = role === 'report' || role === 'return';
-	// After a restart, an execution must not fall asleep or end before n8n's crash recovery has ended (`n8nStarted`).
-	if (isWave || isLast) await n8nStarted(helper, !profile.createsNothing);
-	if (isResult(input[0])) context.result ??= input;
+	const [item] = helper.items;
+	if (isResult(item)) context.result ??= helper.items;
 	const { result } = context;
-	if (result) {
-		if (role !== 'return') return role === 'report' ? [result] : nothing();
-		const { failure, empty } = messageIn(result[0]) ?? {};
-		throwFailure(helper, failure);
-		return [empty ? [] : result];
-	}
-	const isGuard = role === 'startWaves' || role === 'return';
-	// In the guard, and after the last wave, the previous node may have started a helper execution. Handle its result.
-	if (!isFirst && (isGuard || (state.over && role !== 'wave'))) {
-		await listen(helper, context, state, input[0], !profile.createsNothing);
-	}
-	// If this execution was stopped meanwhile, it must not start another helper workflow: n8n would run that one all the same.
-	if (helper.signal.aborted)
-		return [[role === 'return' ? interrupted(state, profile) : messageItem({ stopped: true })]];
+	const needsTable = !profile.createsNothing;
+	const listens = async () => await listen(helper, context, state, item, needsTable);
+	const stopped = [[messageItem({ stopped: true })]];
 	const of = { node: helper.node, step: state.step, noun: profile.noun };
+	// After a restart, an execution must not fall asleep or end before n8n's crash recovery has ended (`n8nStarted`). After a
+	// stop, it must not start another helper workflow: n8n would run that one all the same.
 	switch (role) {
 		case 'startWaves': {
+			if (result) return nothing();
+			if (!isFirst) await listens();
+			if (helper.signal.aborted) return stopped;
 			if (getsNoResults(state)) return nothing();
 			const { execution, output } = await start(helper, state, wavesWorkflow(of));
 			if (execution !== null) context.waves = { execution, dueAt: state.wakeAt };
 			return output;
 		}
-		case 'wave':
-			return isWave ? await nextWave(helper, state, profile) : nothing();
+		case 'wave': {
+			const isDue = !state.over && !result;
+			if (isDue) await n8nStarted(helper, needsTable);
+			if (helper.signal.aborted) return stopped;
+			return isDue ? await nextWave(helper, state, profile) : nothing();
+		}
 		case 'collect':
+			if (result) return nothing();
+			if (state.over) await listens();
+			if (helper.signal.aborted) return stopped;
 			if (!state.over || getsNoResults(state)) return nothing();
 			// The results workflow begins with a sleep, so that this execution sleeps, too. Otherwise, a crash while results
 			// are fetched would lose the last wave's report, and n8n would copy the result files into this execution.
 			return (await start(helper, state, resultsWorkflow(of, state.hasFiles))).output;
 		case 'report':
-			return [[messageItem({ report: state })]];
-		default:
-			return await unfinished(helper, state, profile);
+			await n8nStarted(helper, needsTable);
+			if (result) return [result];
+			if (state.over) await listens();
+			return helper.signal.aborted ? stopped : [[messageItem({ report: state })]];
+		default: {
+			await n8nStarted(helper, needsTable);
+			if (!result) await listens();
+			if (!result) return await unfinished(helper, state, profile);
+			const { failure, empty } = messageIn(result[0]) ?? {};
+			throwFailure(helper, failure);
+			return [empty ? [] : result];
+		}
 	}
 }
 
@@ -173,8 +179,8 @@ async function unfinished(
 	state: SleepState,
 	profile: NodeProfile,
 ): Promise<INodeExecutionData[][]> {
-	const step = await stepOf(helper, state);
-	// The step itself was stopped, so no execution waits for this output.
+	const step = helper.signal.aborted ? null : await stepOf(helper, state);
+	// The guard or the step was stopped, so no execution waits for this output.
 	if (step === null && state.stopped) return [[interrupted(state, profile)]];
 	const error = givenUp(state, profile);
 	if (step === null) throw nodeError(helper, error, 0);
