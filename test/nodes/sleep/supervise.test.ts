@@ -4,8 +4,14 @@ import { newMemory } from '../../../client/jobs/memory';
 import { wallClock } from '../../../nodes/shared/http/clock';
 import * as executions from '../../../nodes/shared/sleep/executions';
 import * as n8nStart from '../../../nodes/shared/sleep/n8n-start';
-import { messageIn, messageItem, newState, type Role } from '../../../nodes/shared/sleep/state';
-import type { Message, SleepState } from '../../../nodes/shared/sleep/state';
+import {
+	messageIn,
+	messageItem,
+	newState,
+	type Message,
+	type Role,
+	type SleepState,
+} from '../../../nodes/shared/sleep/state';
 import { supervise, type HelperContext } from '../../../nodes/shared/sleep/supervise';
 import { waitingProfile } from '../../../nodes/WaitForCompletion/suspend';
 import { contextOf } from '../../support/context';
