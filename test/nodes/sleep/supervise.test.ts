@@ -103,13 +103,14 @@ it.each<Role>(['collect', 'report'])(
 	},
 );
 
-it.each<Role>(['startWaves', 'wave', 'collect'])(
-	'once there is a result, %s only passes it on',
-	async (role) => {
-		const { context, said, started } = await run({ role, item: output });
-		expect([context.result, said, started]).toEqual([[output], {}, []]);
-	},
-);
+it.each<[Role, boolean]>([
+	['startWaves', false],
+	['wave', false],
+	['collect', true],
+])('once there is a result, %s only passes it on', async (role, over) => {
+	const { context, said, started } = await run({ role, item: output, state: { over } });
+	expect([context.result, said, started]).toEqual([[output], {}, []]);
+});
 
 it.each<Role>(['report', 'return'])('%s returns the result', async (role) => {
 	expect((await run({ role, item: messageItem({}), result: [output] })).returned).toEqual([output]);
