@@ -25,6 +25,7 @@ interface Given {
 	isFirst?: boolean;
 	isStopped?: boolean;
 	result?: INodeExecutionData[];
+	waves?: HelperContext['waves'];
 }
 
 const awaitedRecovery = jest.spyOn(n8nStart, 'n8nStarted').mockResolvedValue();
@@ -34,13 +35,13 @@ const WAKE_AT = wallClock.now() + 600_000;
 const output: INodeExecutionData = { json: { id: 'a' } };
 
 /** Runs the node. Returns its output (a message by its content), the state that it leaves, and the workflows that it starts. */
-async function run({ role, item, state, isFirst = false, isStopped = false, result }: Given) {
+async function run({ role, item, state, isFirst = false, isStopped = false, ...rest }: Given) {
 	const cancel = new AbortController();
 	if (isStopped) cancel.abort();
 	const { step } = contextOf({ items: [item], cancel: cancel.signal });
 	const begun = newState(step, 0, newMemory('token', 0), false);
 	const given = { ...begun, wakeAt: WAKE_AT, ...state };
-	const context: HelperContext = isFirst ? {} : { state: given, result };
+	const context: HelperContext = isFirst ? {} : { state: given, ...rest };
 	const started: Message[] = [];
 	Object.assign(step.n8n, {
 		getContext: () => context,
@@ -115,3 +116,22 @@ it.each<[Role, boolean]>([
 it.each<Role>(['report', 'return'])('%s returns the result', async (role) => {
 	expect((await run({ role, item: messageItem({}), result: [output] })).returned).toEqual([output]);
 });
+
+it('the guard starts no waves after a helper execution that was stopped', async () => {
+	const { left, started } = await run({ role: 'startWaves', item: messageItem(STOPPED) });
+	expect([left.stopped, left.over, started]).toEqual([true, true, []]);
+});
+
+it.each<[string, number, number]>([
+	['their first wave has certainly ended well', 600_001, 1],
+	['their first wave may have died', 599_000, 4],
+])(
+	'the death of waves counts as one more, or as the first if some of them worked: %s',
+	async (_, ms, dead) => {
+		jest.spyOn(executions, 'stateOf').mockResolvedValue(null);
+		const waves = { execution: '8', dueAt: wallClock.now() - ms };
+		const item = { json: { error: 'Workflow did not finish' } };
+		const { left } = await run({ role: 'startWaves', item, state: { dead: 3 }, waves });
+		expect(left).toMatchObject({ dead, lastDeath: 'Workflow did not finish' });
+	},
+);
