@@ -26,6 +26,8 @@ interface Given {
 	isStopped?: boolean;
 	result?: INodeExecutionData[];
 	waves?: HelperContext['waves'];
+	/** What happens while a wave runs. Without it, the step sleeps no more. */
+	during?: 'a stop' | 'a failure';
 }
 
 const awaitedRecovery = jest.spyOn(n8nStart, 'n8nStarted').mockResolvedValue();
@@ -35,9 +37,14 @@ const WAKE_AT = wallClock.now() + 600_000;
 const output: INodeExecutionData = { json: { id: 'a' } };
 
 /** Runs the node. Returns its output (a message by its content), the state that it leaves, and the workflows that it starts. */
-async function run({ role, item, state, isFirst = false, isStopped = false, ...rest }: Given) {
+async function run({ role, item, state, isFirst, isStopped, during, ...rest }: Given) {
 	const cancel = new AbortController();
 	if (isStopped) cancel.abort();
+	jest.spyOn(executions, 'awaitedStep').mockImplementation(async () => {
+		if (during === 'a stop') cancel.abort();
+		if (during === 'a failure') throw new Error('The disk is full');
+		return null;
+	});
 	const { step } = contextOf({ items: [item], cancel: cancel.signal });
 	const begun = newState(step, 0, newMemory('token', 0), false);
 	const given = { ...begun, wakeAt: WAKE_AT, ...state };
@@ -48,6 +55,7 @@ async function run({ role, item, state, isFirst = false, isStopped = false, ...r
 		getWorkflow: () => ({ id: 'w' }),
 		getWorkflowSettings: () => ({}),
 		getMode: () => 'trigger',
+		putExecutionToWait: async () => {},
 		executeWorkflow: async (_: object, [one]: INodeExecutionData[]) => {
 			started.push(messageIn(one) as Message);
 			return { executionId: '9', data: [], waitTill: new Date() };
@@ -58,7 +66,7 @@ async function run({ role, item, state, isFirst = false, isStopped = false, ...r
 	return { returned, said: messageIn(first), left: context.state as SleepState, context, started };
 }
 
-const STOPPED = { stopped: true };
+const STOPPED: Message = { stopped: true };
 
 it('the first node of a guard lets the first wave begin when it is due, and counts no death', async () => {
 	const { left, said, started } = await run({
@@ -135,3 +143,27 @@ it.each<[string, number, number]>([
 		expect(left).toMatchObject({ dead, lastDeath: 'Workflow did not finish' });
 	},
 );
+
+describe('a wave', () => {
+	const wave = { role: 'wave', item: messageItem({}) } as const;
+
+	it('that fails is counted, and the next one tries again', async () => {
+		const { left, said } = await run({ ...wave, during: 'a failure' });
+		expect(said).toEqual({ asleep: true });
+		expect(left).toMatchObject({ dead: 1, lastDeath: 'The disk is full', over: false });
+	});
+
+	it('is the last one if it is the fifth in a row that fails', async () => {
+		const { left, said } = await run({ ...wave, during: 'a failure', state: { dead: 4 } });
+		expect([said, left.dead, left.over]).toEqual([{}, 5, true]);
+	});
+
+	it('that succeeds ends the count of failures in a row', async () => {
+		const { left } = await run({ ...wave, state: { dead: 4, lastDeath: 'The disk is full' } });
+		expect(left).toMatchObject({ dead: 0, lastDeath: '' });
+	});
+
+	it('that is stopped says so', async () => {
+		expect((await run({ ...wave, during: 'a stop' })).said).toEqual(STOPPED);
+	});
+});
