@@ -34,8 +34,8 @@ export interface Operation {
 
 /**
  * Runs operations of n8n's Data Table node, one after the other, in one helper workflow. Returns the output of the last.
- * After a stop, starts the `final` operations without waiting for them, and throws UnansweredError: any of `operations` may
- * have been carried out or not. Throws any other error as `tableError` explains it.
+ * After a stop, starts the `final` operations without waiting for them, and throws UnansweredError. n8n may or may not have
+ * carried out `operations` then. Throws all other errors as `tableError` explains them.
  */
 export async function runTableNodes(
 	step: Step,

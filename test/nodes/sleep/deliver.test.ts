@@ -9,7 +9,7 @@ import { contextOf } from '../../support/context';
 
 jest.spyOn(n8nStart, 'n8nStarted').mockResolvedValue();
 
-/** Fetches the results of a step, if n8n keeps failed executions of the user's workflow or not. */
+/** Prepares `fetch` for the results of a step. `keepsErrors`: which failed executions of the user's workflow n8n keeps. */
 function results(keepsErrors: 'all' | 'none' = 'all') {
 	const { step } = contextOf({ items: [] });
 	Object.assign(step.n8n, {
