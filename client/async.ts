@@ -118,11 +118,11 @@ export async function withLock<T>(shared: object, key: string, task: () => Promi
  * Group commit: calls made while a group is running are carried out together as the next group.
  *
  * @param carryOut returns the results in the order of the group; if it rejects, all calls of the group reject
- * @param ready resolves when a group may start, and never rejects; the default lets calls of the same tick join
+ * @param ready resolves when a group may start, and never rejects
  */
 export function batched<T, R>(
 	carryOut: (group: T[]) => Promise<R[]>,
-	ready: () => Promise<unknown> = async () => await Promise.resolve(),
+	ready: () => Promise<unknown>,
 ): (one: T) => Promise<R> {
 	let next: T[] = [];
 	let results: Promise<R[]> = Promise.resolve([]);

@@ -82,7 +82,7 @@ async function authenticate(
 
 function originOf(url: string | undefined, own: string): string {
 	try {
-		// Only a path gets the Base URL: `https:example.com` would become a path of the service here, but not in the request.
+		// Resolve paths only: here, `https:example.com` would get the service's origin, but the request would go elsewhere.
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');

@@ -181,7 +181,7 @@ export class ServiceClient {
 		return this.unreachableSince === Infinity;
 	}
 
-	/** Makes a failed connection fatal if the service never answered: an unknown host at once, any other after a minute. */
+	/** A failed connection is fatal after a minute without a first response, and never once the service has answered. */
 	private unconnected(error: GenerationError): GenerationError {
 		if (this.hasAnswered) return error.with({ fatalForStep: false });
 		const now = this.ports.clock.now();

@@ -2,7 +2,7 @@ import { GenerationError, type GenerationErrorFields } from './errors';
 
 const INTERRUPTED = 'the connection closed while it was being made';
 
-/** A kind of failed connection: the code of its error, and `words` in the error. `texts`: fields of the resulting error. */
+/** A kind of failed connection. `codes` matches the error's code, `words` its text. `texts`: fields of our error. */
 type FailureRow = [
 	codes: RegExp,
 	retry: 'backoff' | 'never',
@@ -20,8 +20,8 @@ const CERTIFICATE = {
 };
 
 /**
- * Failures that happen before a request is sent, so nothing was charged. `connectionFailure` tries rows with words first.
- * It ignores rows without words if the system call `read` or `write` failed, because the request may have arrived.
+ * Failures that happen before a request is sent, so nothing was charged. `connectionFailure` tries rows with `words` first.
+ * It ignores the other rows if the system call `read` or `write` failed, because the request may have arrived.
  *
  * `ERR_SSL_WRONG_VERSION_NUMBER` is not listed: it occurs on an open connection, so the request may have arrived.
  */
@@ -109,7 +109,7 @@ export function connectionFailure(failure: unknown) {
 	}
 	const row =
 		byWords ?? CONNECTION_FAILURES.find(([codes, , , words]) => !words && codes.test(code));
-	// If no system call is known, an error without a row may have occurred after the request was sent.
+	// If no system call is known, only the errors in the table certainly occur before the request is sent.
 	if (wasConnected ?? !row) return null;
 	const [, retry, reason, , texts] = row ?? ([null, 'backoff', INTERRUPTED] as const);
 	return { code, reason: host === null ? reason : `${reason} (${host})`, retry, texts };

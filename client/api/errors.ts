@@ -129,7 +129,7 @@ export function errorFromResponse(
 	});
 }
 
-/** Returns an error's code. For a 401 to a creating request, always one about the API key: others might allow a retry. */
+/** Returns an error's code. A 401 to a creating request always gets a code about the API key, which allows no retry. */
 function codeOf(code: string | null, status: number, charging: boolean): string | null {
 	if (isContentRefusal(code) && !isSpecified(code)) return CONTENT_REFUSED;
 	const isAboutApiKey = code !== null && errorRow(code, 400).isAboutKey;

@@ -1,11 +1,7 @@
-/**
- * A text in a request body that is made anew each time the request is sent, such as a signed URL that expires. `toJSON`
- * returns a constant value, so that a digest of the request's JSON still identifies the request.
- */
-export abstract class FreshValue {
-	abstract toJSON(): unknown;
-	/** Returns a new text. If `make` throws GenerationError, the request is not sent. */
-	abstract make(): string;
+/** A text in a request body that is made anew each time the request is sent, such as a signed URL that expires. */
+export class FreshValue {
+	/** @param make returns a new text. If it throws GenerationError, the request is not sent */
+	constructor(readonly make: () => string) {}
 }
 
 /** Returns a copy of a body in which each `FreshValue` is replaced by a new text. */

@@ -48,7 +48,7 @@ export const NOTHING_KNOWN = {
 } satisfies Record<keyof GenerationItem, null | false>;
 
 /** Builds a generation from its id and any known fields, without a response of the service. */
-export function unseen(id: string, known: Partial<GenerationItem> = {}): Generation {
+export function unseen(id: string, known: Partial<GenerationItem>): Generation {
 	const item = { ...NOTHING_KNOWN, ...known, id };
 	return { item, failureReason: null, isContentRefusal: false, isInline: false, leftOut: 0 };
 }

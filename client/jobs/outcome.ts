@@ -144,7 +144,7 @@ export function heldTooLong(
 	});
 }
 
-/** Converts an error to a GenerationError with the job's generation. If confirmed, a generation's charge is never `none`. */
+/** Converts an error to a GenerationError with the job's generation. A confirmed generation never has the charge `none`. */
 export function errorOfJob(error: unknown, generation: KnownGeneration | null): GenerationError {
 	const known =
 		error instanceof GenerationError

@@ -14,7 +14,7 @@ const LATE = 1.1;
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
 /** A generation that is older than this multiple of the usual duration is checked as if no duration were known. */
 const OVERDUE = 2;
-/** For `isOvertime`: the usual duration exceeds `QUICK_MS`, and the run was awake for `AWAKE_PART` of the last sleep. */
+/** Bounds of `isOvertime`: the usual duration, and the time awake as a part of the time that the last sleep took. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.19;
 /** The pause after a status check in a run for which `isOvertime` is true. */

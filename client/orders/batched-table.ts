@@ -100,7 +100,7 @@ export class BatchedTable {
 
 	/**
 	 * Runs a task whose writes must not be lost. `close` waits for the task. An `UnansweredError` (the execution has ended)
-	 * counts as a success: n8n still carries out the final changes of the call (`finalChanges`).
+	 * counts as a success, because n8n still carries out the call's `finalChanges`.
 	 *
 	 * @param task gets true in its second run: the first run may have taken effect although it failed
 	 * @returns the error of the task; `null` after a success
@@ -112,7 +112,7 @@ export class BatchedTable {
 		};
 		const keepIt = async () => {
 			const error = await errorOf(false);
-			// After a stop, `run` repeats no failed call. So call once more: n8n starts the final changes, but returns nothing.
+			// After a stop, `run` repeats no failed call. So call once more: n8n then carries out at least the `finalChanges`.
 			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();

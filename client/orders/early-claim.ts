@@ -13,7 +13,7 @@ export interface Held {
 
 /** An early claim is taken back if its order is not sent within this time after the claim's row was written. */
 const MAX_WAIT_MS = 3_000;
-/** A request is sent only if its claim is younger than this. An older claim is renewed before its writer counts as dead. */
+/** A request is sent only if its claim was written less than this ago. Otherwise, the claim is written again first. */
 export const MAX_CLAIM_AGE_MS = 20_000;
 
 /**

@@ -59,7 +59,7 @@ export class Journal {
 	/** Returns the row of a key; `null` for an item without a key. Always `null` here: only `TableJournal` has rows. */
 	protected readonly rowOf: (key: string | null) => KeyRow | null = () => null;
 
-	/** Returns the rows of a key that runs of this sleeping step wrote: `failed` ones, oldest first, and the `live` one. */
+	/** Returns the rows that runs of this sleeping step wrote for a key: `failed` ones, oldest first, and the `live` one. */
 	tries({ key }: Pick<Order, 'key'>): { failed: Row[]; live: Row | null } {
 		const keyRow = this.rowOf(key);
 		const { row = null, ownFailures = [] } = keyRow ?? {};
@@ -191,7 +191,7 @@ export class Journal {
 		return { paid: paidIn(orders).at(-1) ?? null, unresolved: count > 0 ? { count } : null };
 	}
 
-	/** Returns every generation that the attempts of this run have paid for, also for parameters that have changed since. */
+	/** Returns every generation that the attempts of this run have paid for, even if the parameters were edited since. */
 	paid(): KnownGeneration[] {
 		return eachOnce(paidIn(Object.values(this.ordersOfRun).flat()));
 	}

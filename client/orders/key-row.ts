@@ -31,14 +31,14 @@ const LONGEST_GAP_MS = 20_000;
 const SHORTEST_WAIT_MS = 150_000;
 /** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
-/** A claim reads its key again at most this often. If this many claims do not find their row, the table is broken. */
+/** Maximum number of reads per claim. Also, of claims that do not find their row, before the table counts as broken. */
 const MOST_TRIES = 10;
 
 /**
  * An idempotency key and its row, as a step knows them. At most one request per key is in flight, across all executions.
- * Callers handle the orders of a key one after the other. A claim inserts a row with the status `sent`, then reads the key.
- * If the key has another row that may have been charged, nothing is sent. If two executions claim at once, the newer row is
- * deleted. A key with an unresolved row is claimed by an update of that row, unless the row has changed since it was read.
+ * Callers handle the orders of a key one after the other. A key with an unresolved row is claimed by an update of that row,
+ * unless the row has changed since it was read. Otherwise, a claim inserts a row with the status `sent`, then reads the key.
+ * If that shows another row that may have been charged, nothing is sent. Of two claims at once, the newer row is deleted.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
@@ -131,8 +131,8 @@ export class KeyRow {
 		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// An earlier run of this sleeping step has probably ended, so its row is uncertain at once. But with `resubmit`, the
-		// request is sent again: then first wait until that run is certainly dead, as for any other execution.
+		// An earlier run of this sleeping step has probably ended, so its row is uncertain at once. With `resubmit`, that is not
+		// enough: the request is sent again only when that run is certainly dead, like the run of any other execution.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -270,7 +270,7 @@ export class KeyRow {
 			}
 			const seen = this.rowsIn(called.value);
 			const ours = seen.find(({ writer }) => writer === held.row.writer);
-			// A row without a generation competes only if this claim inserted its own row: an unresolved row is the older one.
+			// An unresolved row, which this claim has updated, is the oldest. Only a row with a generation competes with it.
 			const competes = ({ writer }: Row) => !wasUnresolved && writer !== held.row.writer;
 			const rivals = seen.filter((one) => isLive(one) && (hasId(one) || competes(one)));
 			const isFirst = ours && !rivals.some((rival) => hasId(rival) || rival.id < ours.id);
@@ -282,16 +282,16 @@ export class KeyRow {
 			if (!isFirst || round === MOST_TRIES) {
 				if (ours || rivals.length === 0) this.release(wasUnresolved);
 				this.held = null;
-				// A row that this claim inserted has just been deleted, so it is left out of what was read.
-				const isLeft = ({ writer }: Row) => wasUnresolved || writer !== held.row.writer;
-				this.observe({ ...called.value, rows: called.value.rows.filter(isLeft) });
+				// The row that this claim inserted was still read, but is deleted now.
+				const remains = ({ writer }: Row) => wasUnresolved || writer !== held.row.writer;
+				this.observe({ ...called.value, rows: called.value.rows.filter(remains) });
 				if (rivals.length === 0 && ++this.misses >= MOST_TRIES) {
 					this.row = null;
 					throw tableTrouble();
 				}
 				return null;
 			}
-			// The row of this claim is the oldest. Each rival deletes its row, or has already sent its request: read again to see.
+			// The row of this claim is the oldest. Each rival deletes its row, or has sent its request: the next read shows which.
 			if (rivals.length > 0) await this.table.ports.clock.sleep(SETTLE_MS);
 			write = { changes: [{ where: claimOf(held.row), set: { status: SENT } }] };
 		}

@@ -52,7 +52,7 @@ export function headerOf(
 }
 
 /**
- * True if both orders count as the same, so that an output pays for only one of them. Requests differ only if both their
+ * True if both orders count as the same, so that only one of them is created. Their requests differ only if both their
  * values and their expressions differ: in a retry, the same expression may return a new value (a random seed), and an
  * edited expression may return the old value. The same holds for idempotency keys, if both orders have one.
  */

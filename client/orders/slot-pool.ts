@@ -21,7 +21,7 @@ export class StepGate {
 	/** Milliseconds during which at least one item waited for a slot. */
 	waitedMs = 0;
 	waitingItems = 0;
-	/** When an item first began to wait after this step's last gained slot; `null` if none has. */
+	/** When an item first began to wait since this step last got a slot; `null` if none has waited since then. */
 	starvedSince: number | null = null;
 	private waitingSince = 0;
 	private readonly closing = new AbortController();
@@ -114,7 +114,7 @@ export class SlotPool {
 				const permit = isFirst ? this.take(gate) : null;
 				if (permit) return permit;
 				const now = clock.now();
-				// Other steps may have waited before: only the time since this step began to wait counts.
+				// Slots may have been missing before this step needed one. Only the time for which this step has waited counts.
 				const since = Math.max(gate.starvedSince ?? now, this.starvedSince ?? now);
 				const refusal = this.lastRefusal;
 				const giveUpAt = refusal ? Math.min(since + timeoutMs, sendBy) : Infinity;
@@ -166,7 +166,7 @@ export class SlotPool {
 			const isRefused = typeof result !== 'string';
 			if (isRefused) this.refused(isSpeculative, result);
 			if (isRefused || isSpeculative) {
-				// A request that failed, but not for lack of a slot, neither begins nor ends a backoff.
+				// A request that failed for another reason than a missing slot ends no backoff, and begins none.
 				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
 				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			} else if (this.isLimited && isKnown) {
@@ -187,7 +187,7 @@ export class SlotPool {
 		this.wakeFirst();
 		// While items wait, or the service has asked to wait (`Retry-After`), the limit stays.
 		if (this.line.length > 0 || this.hold.leftMs > 0) return;
-		// No item waits although a slot was free, so the limit is lifted until the next refusal.
+		// A slot was free and no item waits for another, so slots are not limited until the next refusal.
 		this.isLimited = false;
 		this.free = 0;
 		this.allowedSpeculations = 0;

@@ -34,13 +34,13 @@ const PRICE_RANGE = 50;
 export class SpendGuard {
 	/** The balance before the first creating request; `null` if it was not read. */
 	balanceBefore: number | null = null;
-	/** Includes `spentBefore`. `requests` also includes the admitted items that are not settled. */
+	/** Includes `spentBefore`. `spent.requests` also counts the admitted items that are not settled. */
 	readonly spent: Spent;
 	/** Number of items that were admitted and not settled. */
 	private admitted = 0;
 	/** Number of requests that `begin` has begun and `end` has not ended. */
 	private inFlight = 0;
-	/** Number of requests whose price may not be deducted from the last balance that was read. */
+	/** Number of requests whose price is perhaps not yet deducted from the last balance that was read. */
 	private unread = 0;
 	/** Number of requests since `base` was read. `base` is the last balance that was read while no request was in flight. */
 	private sinceBase = 0;

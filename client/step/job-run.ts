@@ -26,16 +26,16 @@ import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
 
-/** A `collect` job retries its first status check until this long after its deadline, or after any job's last success. */
+/** A `collect` job retries its first status check this long after its deadline, or after a later success of any job. */
 const LATE_CHECK_GRACE_MS = 10_000;
 /** A job with less time left than this checks its generation at once, so that the check comes before the deadline. */
 const LEAST_LEFT_MS = 1_000;
-/** After a sleep, this longer grace period applies. All retries of a first status check fit into it. */
+/** The same grace period for every job after a sleep. It is long enough for all retries of a first status check. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** Shared by all jobs of one run. */
 export interface SharedByJobs extends StepPorts {
-	/** When the first status check (`checkOnce`) of any job last succeeded. Initially, when the pipeline started. */
+	/** When a job's `checkOnce` last succeeded, whichever job it was. Initially, when the pipeline started. */
 	lateSeenAt: number;
 	/** Since when the step waits for each generation that has not ended, by its id. */
 	waits: Memory['waits'];
@@ -75,7 +75,7 @@ export class JobRun {
 		return known ?? { id, ...(wasRunning && { status: 'processing' }) };
 	}
 
-	/** Finds or creates the generation to watch, with the model of this try. Throws GenerationError or CancelledError. */
+	/** Finds or creates the generation to watch, with the job's current model. Throws GenerationError or CancelledError. */
 	async begin(): Promise<void> {
 		const { job } = this;
 		if (job.kind === 'collect') return await this.follow(job);

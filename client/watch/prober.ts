@@ -28,7 +28,7 @@ export interface Probed {
 export class Prober {
 	/** False once the storage proved unreliable: a cached 404, or a file long before its generation is final. */
 	usable = true;
-	/** Number of generations that are watched until they end. */
+	/** Number of generations that are watched until they end. The more there are, the more probes are sent per second. */
 	running = 0;
 	private nextAt = 0;
 	/** The generations that wait for a turn, each with the function that begins its turn. */

@@ -110,7 +110,7 @@ export class Watch implements Probed {
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
-		// During the pause, the service may have asked another check of this step to wait: then `until` pauses again.
+		// While `until` paused, another check of the step may have got a `Retry-After`. Then `until` pauses once more.
 		if (watcher.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
 		const request = watcher.fetch(this.id, deadline, confirms ? confirmAt : undefined);
@@ -128,7 +128,7 @@ export class Watch implements Probed {
 	/** Plans the next check after a transient error. Throws any other error, and also a 404 that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		// If the generation is known to exist, these errors come from a proxy, or from a replica that lags behind.
+		// If the generation is known to exist, such a denial comes from a proxy, or from a replica that lags behind.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));

@@ -15,8 +15,8 @@ interface StatusCheck {
 }
 
 /**
- * What the watches (`Watch`) of one step share: the prober, which looks for files at output URLs, and status requests: at
- * most one per generation and poll interval, unless the prober has found the file, so that the end is to be confirmed.
+ * What the watches (`Watch`) of one step share: the prober, which looks for files at output URLs, and the status requests.
+ * At most one status request per generation and poll interval is sent, and more only once the prober has found the file.
  */
 export class Watcher {
 	readonly prober: Prober;
@@ -46,7 +46,7 @@ export class Watcher {
 	 * Requests the status of a generation. A request that was sent less than a poll interval ago is reused.
 	 *
 	 * @param deadline the response resolves to `null` if the service has not answered by then
-	 * @param confirmFrom a request sent before this time is reused only if the generation is already known to be final
+	 * @param confirmFrom when a probe found the file: an older request is reused only if it found the generation final
 	 */
 	fetch(id: string, deadline: number, confirmFrom = 0): StatusCheck {
 		const { clock, service, halt } = this.ports;

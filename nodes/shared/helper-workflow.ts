@@ -57,7 +57,7 @@ const INHERITED = ['timezone', 'redactionPolicy'];
 /** Settings of a helper workflow that sleeps: n8n must be able to read its result from the database, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// So that n8n, after a crash, returns what it stored at the last sleep: a `Message`, never taken for a result.
+	// After a crash, n8n then returns what it stored at the last sleep: a `Message`, which no caller mistakes for a result.
 	saveExecutionProgress: false,
 	// No limit: n8n's limit would include the time asleep. The step has its own Timeout.
 	executionTimeout: -1,
@@ -66,7 +66,7 @@ const SLEEPS = {
 /**
  * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n deletes that execution before it wakes
  * the execution that waits for the helper. If n8n dies in between, the waiting execution sleeps forever. So helpers that
- * sleep are kept. Exception: for `sleeps`, `runHelper` takes over that the user's workflow keeps no successful executions.
+ * sleep are kept, except for `sleeps` if the user's workflow keeps no successful executions (see `runHelper`).
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -118,7 +118,7 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The secret of the helper workflow that the node runs in, or `null`. Without a secret, the node must not read a step. */
+/** The secret of the helper workflow that the node runs in; `null` in a user's workflow, which may read no sleeping step. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret !== '' ? secret : null;

@@ -50,7 +50,7 @@ export function stepIn(context: IExecuteFunctions): Step {
 	};
 }
 
-/** True if a helper execution works for the sleeping step. `evaluate` is `null` then: all checks were done before. */
+/** True in a helper execution that works for the sleeping step. `evaluate` is `null` then: it serves checks only. */
 export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
 	return evaluate === null;
 }

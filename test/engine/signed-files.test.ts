@@ -152,6 +152,20 @@ describe('without a public https address of n8n', () => {
 	);
 });
 
+describe('an n8n that keeps files in memory', () => {
+	const stage = openStage({ publicUrl, extraNodes: filesNodes, binaryMode: 'memory' });
+
+	it('cannot sign a URL: an error before anything is sent, with what to set', async () => {
+		const run = await animate(stage, [given(picture())]);
+		expect(run.error).toMatchObject({
+			message: expect.stringContaining('n8n keeps files in memory') as string,
+			description: expect.stringContaining('N8N_DEFAULT_BINARY_DATA_MODE') as string,
+			context: { code: 'invalid_input', itemIndex: 0 },
+		});
+		expect(stage.arrived).toBe(0);
+	});
+});
+
 describe('an n8n whose signing fails', () => {
 	const stage = openStage({ publicUrl, extraNodes: filesNodes });
 

@@ -32,6 +32,28 @@ it.each(['data', '_files.data', '_files["data"]'])(
 	},
 );
 
+it('waves send each item’s own reference URL, which an expression in the list gives', async () => {
+	const list = [0, 1, 2].map((index) => ({
+		key: `k${index}`,
+		prompt: `boat ${index} [seconds: 300]`,
+		photo: `https://example.com/${index}.png`,
+	}));
+	const url = '={{ $json.photo }}';
+	const parameters = {
+		options: { idempotencyKey: '={{ $json.key }}', size: '256x256' },
+		runOptions: { whileWaiting: 'suspend', maxConcurrent: 1 },
+		...{ model: byId('aurora-image-1'), prompt: '={{ $json.prompt }}' },
+		referenceInputs: { input: [{ source: 'url', url }] },
+	};
+	const step = ownNode('Step', 'imageGeneration', parameters, { id: 'n' });
+	const workflow = { ...inARow(step), id: 'the-workflow' };
+	const end = await sleepToEnd(stage, await stage.runWorkflow(workflow, { items: list }));
+	expect([end.error?.message, end.status]).toEqual([undefined, 'success']);
+	expect(stage.bodies.map(({ inputs }) => inputs)).toEqual(
+		list.map(({ photo }) => [{ type: 'image', source: 'url', value: photo }]),
+	);
+});
+
 it('with Include Other Input Fields, each item keeps its files through the sleep', async () => {
 	const list = [0, 1].map((index) => ({
 		key: `k${index}`,

@@ -7,7 +7,7 @@ import { items, openKeyedStage } from './keyed';
 
 /** Suspended batches while the service is down. `test/client/sleeping-batch.test.ts` has more of them. */
 
-const { stage, created, execute, rows } = openKeyedStage();
+const { stage, tables, created, execute, rows } = openKeyedStage();
 
 const asleep = (parameters: INodeParameters = {}): INodeParameters => ({
 	options: { idempotencyKey: '={{ $json.key }}' },
@@ -74,5 +74,21 @@ describe('an outage while the results are fetched', () => {
 		expect(end.output('Step').map(({ json }) => [json.id, json.error_code])).toEqual(
 			rows().map(({ generation_id: id }) => [id, 'timeout']),
 		);
+	});
+});
+
+describe('a table that cannot be opened', () => {
+	const gone = async () => await Promise.reject(new Error('The table is gone'));
+
+	it.each(['a wave begins', 'the results are fetched'])('ends nothing if %s', async (when) => {
+		const isWave = when === 'a wave begins';
+		const last = isWave ? await execute(list, asleep()) : await allMade();
+		tables.before = gone;
+		const next = await wake(stage, last);
+		tables.before = () => undefined;
+		expect(next.status).toBe('waiting');
+		const end = await sleepToEnd(stage, next);
+		expect([end.status, end.error?.message]).toEqual(['success', undefined]);
+		expect([ends(end), created()]).toEqual([list.map(() => 'completed'), 3]);
 	});
 });

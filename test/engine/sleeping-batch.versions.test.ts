@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { STORED_VERSION } from '../../nodes/shared/sleep/state';
 import type { Run } from '../../tools/engine';
 import { helperOf, sleepToEnd, wavesOf } from './asleep';
-import { asleep, boats, openKeyedStage } from './keyed';
+import { asleep, boats, continues, openKeyedStage } from './keyed';
 
 /** Suspended batches that wake in another release of the package than the one that stored them. */
 
@@ -56,4 +56,17 @@ it('a node with a role of another release creates nothing, and its error names e
 	for (const { generation_id: id } of rows()) {
 		expect(error).toHaveProperty('description', expect.stringContaining(String(id)));
 	}
+});
+
+it('an item that the release installed now rejects may have been charged, and the others go on', async () => {
+	const first = await execute(boats(3), asleep(), continues);
+	const kept = first.contextData['node:Step'].sleepingBatch as { items: IDataObject[] };
+	kept.items[1].prompt = '';
+	const output = (await sleepToEnd(stage, first)).output('Step').map(({ json }) => json);
+	expect(output.map((json) => json.error_code ?? json.status)).toEqual([
+		'completed',
+		'invalid_input',
+		'completed',
+	]);
+	expect(output[1].error).toContain('was valid before the sleep, and may have been charged');
 });

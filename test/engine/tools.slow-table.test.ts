@@ -38,6 +38,14 @@ describe('the call of a tool ends within a minute, with all of its tries', () =>
 		expect((await call()).seconds).toBeLessThan(59);
 		expect(live()).toBe(0);
 	});
+
+	it('with its generation, if the table does not take the ID', async () => {
+		tables.add('media_generations');
+		tables.before = async () => (live() > 0 ? await hanging() : undefined);
+		const { seconds, said } = await call();
+		expect(seconds).toBeLessThan(59);
+		expect(said).toContain(stage.sandbox.books.generations[0].id);
+	});
 });
 
 describe('a later try does not say that nothing was charged for an item whose response was lost', () => {

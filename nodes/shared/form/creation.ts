@@ -20,7 +20,7 @@ interface Draft {
 	entries: Entry[];
 	/** Paths of fields that change the request although they have no `wire`, such as the name of a binary field. */
 	alsoSent: string[];
-	/** What these fields add: to the request (`body`), and to the digest of the item (`asked`, by path). Without `inputs`. */
+	/** Additions to the request (`body`) and to the digest of the item (`asked`, by path), such as a video's start image. */
 	more?: { body: object; asked: Values };
 	/** In seconds. */
 	defaultTimeout: number;

@@ -20,7 +20,7 @@ export function requireParts(
 ): void {
 	if (evaluate === null || typeof written !== 'string' || !written.startsWith('=')) return;
 	const found = written.match(BRACED) ?? [];
-	// Do not trim: with only a blank beside an expression, n8n returns text, in which `plainValue` sees no `undefined`.
+	// Do not trim: even with a blank beside an expression, n8n returns text, in which `plainValue` sees no `undefined`.
 	if (found[0] === written.slice(1) || /\\(\{\{|\}\})/.test(written)) return;
 	for (const expression of found) {
 		let value: unknown = null;

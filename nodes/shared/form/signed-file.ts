@@ -8,24 +8,8 @@ import { asStoredNow, CONTENT_DIGEST, lastingId, unreadable } from './item-file'
 import { isAfterSleep, type Step } from '../step';
 
 /**
- * A URL of n8n for a file of an item, valid for an hour. An item may wait longer, so the URL is made only when the request
- * is sent. `toJSON` returns the file's id, so that the digest of the request is the same for each new URL.
- */
-class SignedFile extends FreshValue {
-	constructor(
-		readonly make: () => string,
-		private readonly id: string,
-	) {
-		super();
-	}
-
-	toJSON(): object {
-		return { id: this.id };
-	}
-}
-
-/**
- * Returns a URL by which the service can fetch a file of an item. If only the item holds the data, stores the file first.
+ * Returns a URL by which the service can fetch a file of an item, valid for an hour. An item may wait longer, so the URL is
+ * made only when the request is sent. If only the item holds the data, stores the file first.
  * `instead`: advice for the user if there can be no URL. Throws InvalidInputError if the service could not fetch the file.
  */
 export async function signedFile(
@@ -53,7 +37,7 @@ export async function signedFile(
 			throw unreadInput(notSigned, error, instead);
 		}
 	};
-	const signed = new SignedFile(sign, lastingId(step, binary) ?? id);
+	const signed = new FreshValue(sign);
 	// The checks below passed before the sleep. Repeated now, they would fail the item if the storage is down for a moment.
 	if (isAfterSleep(step)) return signed;
 	if (!sign().startsWith('https://')) {

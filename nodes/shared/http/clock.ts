@@ -19,7 +19,7 @@ function now(): number {
 	return Math.floor(aheadMs + sinceStart);
 }
 
-/** The clock of all waits except request timeouts. `raceAbort` ends a wait. `own` then stops n8n's timer (newer n8n). */
+/** The clock of all waits except request timeouts. `raceAbort` ends a wait; `own` then clears the timer of `sleep`. */
 export const wallClock: Clock = {
 	now,
 	sleep: async (wanted, signal) => {

@@ -114,7 +114,7 @@ function isForNow({ status }: GenerationError): boolean {
 	);
 }
 
-/** Takes only the URL or inline file from a fresh response. Its status may be outdated, from a replica that lags behind. */
+/** Takes the URL of a fresh response, but not its status, which may lag behind. An inline file comes with its response. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
 	if (fresh.isInline) return fresh;
@@ -130,12 +130,11 @@ async function fetchOnce(
 ): Promise<IBinaryData> {
 	return await withRequest({ signal }, async (request) => {
 		const { url } = generation.item;
-		if (generation.isInline) {
+		if (url === null) {
 			const bytes = takeInlineFile(generation);
 			if (bytes === null) throw badOutput('The service returned no output', null);
 			return await store(step, bytes, bytes, fileName);
 		}
-		if (url === null) throw badOutput('The service returned no output URL', null);
 		// n8n's own timeout starts only once a proxy has connected, so `withTimeout` limits the whole wait for the response.
 		const response = await withTimeout(
 			requestClock,

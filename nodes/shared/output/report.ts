@@ -178,6 +178,6 @@ export function recordHint(
  * Shows a hint in the editor's output panel. Does nothing in older n8n releases, which have no hints. `type`: `warning` if
  * an item failed, or if the result differs from the request.
  */
-export function hint(step: Step, message: string, type: 'info' | 'warning' = 'info'): void {
+export function hint(step: Step, message: string, type: 'info' | 'warning'): void {
 	step.n8n.addExecutionHints?.({ message: asHtml(message), location: 'outputPane', type });
 }

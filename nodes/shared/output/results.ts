@@ -16,8 +16,8 @@ export interface Output {
 }
 
 /**
- * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item. An item
- * for which `isLeftOut` is true gets one only after a sleep, and only if another output item follows.
+ * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item. Nor does
+ * an item for which `isLeftOut` is true, except after a sleep, where it keeps the position of the items after it.
  */
 export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
 	// After a sleep, n8n pairs output and input items by position: none may be left out before `lastKept`, or pairs shift.

@@ -100,7 +100,7 @@ export async function runPlans(
 	step: Step,
 	plans: Plan[],
 	start: StepStart,
-	record: TableJournal | null = null,
+	record: TableJournal | null,
 ): Promise<PipelineResult<Output>> {
 	// In a tool, the error of one output does not stop the others.
 	const stopOnError = !continuesOnError(step) && !runsAsTool(step);

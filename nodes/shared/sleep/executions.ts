@@ -7,7 +7,7 @@ import type { Step } from '../step';
 import { KEPT, keptStep, type KeptParameters } from './kept-step';
 import { isState, type SleepState } from './state';
 
-/** What the helper executions of a step that sleeps read from other executions. */
+/** With these functions, the helper executions of a sleeping step read other executions. */
 
 /**
  * Returns the step that sleeps, for a helper execution that works for it.
@@ -20,7 +20,6 @@ export async function stepOf(
 	{ execution, step, run }: SleepState,
 ): Promise<Step | null> {
 	const secret = secretOf(helper);
-	if (secret === null) return null;
 	return await onceStored(helper, execution, (data) => {
 		const kept = data.executionData?.contextData[`node:${step}`]?.[KEPT] as
 			| KeptParameters
@@ -61,8 +60,8 @@ async function isAwaited(helper: Step, { awaitedBy }: SleepState): Promise<boole
 }
 
 /**
- * Reads the state that an execution of the waves stored when it last fell asleep, before it was killed. `null` if there is
- * none, for example because n8n overwrites the state after a worker was killed.
+ * Reads the state that a killed execution of the waves had stored when it last fell asleep. `null` if there is none: after a
+ * worker was killed, n8n may overwrite what its execution had stored.
  */
 export async function stateOf(
 	helper: Step,

@@ -17,7 +17,7 @@ import type { Step } from '../step';
  * @param advice tells the user how to go on
  * @throws `error` itself if it is not a NodeApiError: in that case, the helper execution has failed, and not the step
  */
-export function failureItem(error: unknown, advice = '') {
+export function failureItem(error: unknown, advice: string) {
 	if (!(error instanceof NodeApiError)) throw error;
 	const { message, description, httpCode, context } = error;
 	const failure: StepFailure = {

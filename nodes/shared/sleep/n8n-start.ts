@@ -10,11 +10,11 @@ const TABLE_PAUSE_MS = 5_000;
 const RECOVERY_MS = 20_000;
 /**
  * How long n8n may take from loading this package to the end of its crash recovery: 8 s on an idle machine, 46 s where the
- * load is ten times the number of processors. The wait must end before 60 s: n8n then takes every execution that is still
- * marked as crashed (`n8nStarted`) for dead.
+ * load is ten times the number of processors. The wait must end before 60 s: at that time, n8n takes every execution that
+ * is still marked as crashed for dead. `n8nStarted` explains that mark.
  */
 const START_MS = 55_000;
-/** If the first check succeeds, the pause is `ageMs()` times this factor, with limits: a slow start delays the recovery. */
+/** If the tables work at the first check, the pause is `ageMs()` times this: a slow start of n8n delays the recovery. */
 const SLOW = 3;
 /**
  * Maximum number of checks if the step does not need the data tables. If data tables are disabled, all checks fail. The wait

@@ -74,7 +74,7 @@ export interface SleepState {
 	dead: number;
 	/** The error message of the latest of these failures, to be shown to the user. */
 	lastDeath: string;
-	/** The execution that waits for the helper execution with this state, and the node at which the waiting one sleeps. */
+	/** `execution` sleeps at its node `node` until the helper execution that has this state ends. */
 	awaitedBy?: { execution: string; node: string };
 }
 

@@ -82,9 +82,9 @@ export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IW
 }
 
 /**
- * Stores the output of a guard's node under another type than `main`, so that n8n never uses it as the result of the step.
- * After a crash, n8n marks the sleeping guard as crashed for a moment. If n8n then read the guard's result, n8n would take
- * the `main` output of the sleeping node as the result. The guard's next node receives the output under any type.
+ * Makes n8n store a node's output under another type than `main`, so that n8n never uses it as the result of the step. After
+ * a crash, n8n marks a sleeping execution as crashed for a moment, and might then take the `main` output of its sleeping
+ * node for its result. The next node of the workflow receives the output all the same.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 

@@ -4,14 +4,13 @@ import { FreshValue } from '../../../client/api/fresh-value';
 export class MarkedPrompt extends FreshValue {
 	constructor(
 		private readonly text: string,
-		private readonly mark: number,
+		mark: number,
 	) {
-		super();
+		super(() => `${text} #${mark}`);
 	}
 
 	toJSON = () => this.text;
 	override toString = () => this.text;
-	make = () => `${this.text} #${this.mark}`;
 }
 
 /** Returns the mark of a body as it was sent; -1 if it has none. */

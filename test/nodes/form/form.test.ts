@@ -45,6 +45,11 @@ it.each(['options', 'runOptions', 'referenceInputs'])(
 	},
 );
 
+it('refuses an expression for a whole list', () => {
+	const message = 'The parameter referenceInputs must be an object with its fields';
+	expect(() => read({ referenceInputs: { input: '={{ $json.all }}' } })).toThrow(message);
+});
+
 it('takes the settings of a step from the first item with valid ones', () => {
 	const parameters = [{ maxConcurrent: 'many' }, { maxConcurrent: 2, minimumBalance: 7 }];
 	const { step } = contextOf({

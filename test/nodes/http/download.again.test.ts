@@ -53,6 +53,19 @@ describe('a restarted download', () => {
 		expect([tries, refresh.mock.calls.length]).toEqual([2, 0]);
 	});
 
+	it.each([
+		['its status cannot be checked', async () => await Promise.reject(new Error('down'))],
+		['its status has no URL', async () => made({ status: 'processing', url: null })],
+	])('uses its URL again if %s', async (_, refresh) => {
+		const { asked } = await addresses([500, 200], { refresh });
+		expect(asked).toEqual([generation.item.url, generation.item.url]);
+	});
+
+	it('ends with the error of the status check if the storage rejected the only known URL', async () => {
+		const refresh = async () => await Promise.reject(new Error('down'));
+		await expect(addresses([403, 200], { refresh })).rejects.toThrow('down');
+	});
+
 	it('is not a download error if the generation has failed and was refunded', async () => {
 		const refresh = async () => made({ status: 'failed', error: 'no paint' });
 		await expect(addresses([404, 200], { refresh })).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { wallClock } from '../../../nodes/shared/http/clock';
+import { requestClock, wallClock } from '../../../nodes/shared/http/clock';
 import { fileOf } from '../../../nodes/shared/http/transport';
 import {
 	BINARY,
@@ -43,6 +43,32 @@ describe('a response that is not the output', () => {
 		expect(bodies.length).toBeGreaterThanOrEqual(5);
 		expect(bodies.every(({ destroyed }) => destroyed)).toBe(true);
 	});
+
+	it.each([
+		['an empty file', ''],
+		['only one byte', BINARY],
+	])('is an error: %s', async (words, content) => {
+		const bodyOf = async () => new PassThrough().end(content);
+		await expect(downloading({ bodyOf })).rejects.toMatchObject({
+			message: `The storage returned ${words}`,
+			charge: 'paid',
+		});
+	});
+
+	it('ends each try if it never begins, as through a proxy that does not connect', async () => {
+		jest.spyOn(requestClock, 'sleep').mockResolvedValue();
+		const signals: unknown[] = [];
+		const bodyOf = async ({ abortSignal }: IHttpRequestOptions) => {
+			signals.push(abortSignal);
+			return await new Promise<never>(() => undefined);
+		};
+		const running = downloading({ bodyOf, patienceMs: 0 });
+		await expect(running).rejects.toMatchObject({ message: 'The download stalled' });
+		expect(signals).toHaveLength(5);
+		expect(signals).toEqual(
+			signals.map(() => expect.objectContaining({ aborted: true }) as object),
+		);
+	});
 });
 
 describe('text instead of the output', () => {
@@ -52,6 +78,7 @@ describe('text instead of the output', () => {
 		['Service temporarily overloaded', 'Service temporarily overloaded'],
 		['\ufeff<html><title>502 Bad\x1b Gateway</title>', '502 Bad Gateway'],
 		[`Bad key ${KEY}, try again`, 'Bad key …, try again'],
+		['no '.repeat(50), `${'no '.repeat(33)}n…`],
 	])('is an error with its first words: %j', async (text, words) => {
 		const bodyOf = async () => new PassThrough().end(text);
 		await expect(downloading({ bodyOf })).rejects.toMatchObject({
@@ -201,6 +228,17 @@ describe('an output that came in the response', () => {
 		const done = await downloading({ bodyOf: noRequest, generation: inline() });
 		expect(done.binary).toEqual({ bytes: PNG.length });
 		expect(done.generation.item.url).toBeNull();
+	});
+
+	it('is requested again if n8n could not store it', async () => {
+		let tries = 0;
+		const store = async (whole: Buffer | Readable) => {
+			if (++tries < 3) throw new Error('The database is locked');
+			return await bytesOf(whole);
+		};
+		const refresh = jest.fn(async () => inline());
+		const done = await downloading({ bodyOf: noRequest, generation: inline(), store, refresh });
+		expect([done.binary, refresh.mock.calls.length]).toEqual([{ bytes: PNG.length }, 2]);
 	});
 });
 
