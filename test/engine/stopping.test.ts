@@ -102,7 +102,8 @@ describe('a stop in the middle of thirty items', () => {
 });
 
 describe('a stop', () => {
-	const asked = (on: 'create' | 'status' | 'download') => stage.sandbox.requests.on(on).length;
+	const asked = (on: 'create' | 'status' | 'download' | 'models') =>
+		stage.sandbox.requests.on(on).length;
 
 	it('ends the wait for a free slot', async () => {
 		stage.sandbox.service.occupy('main', 10);
@@ -118,6 +119,12 @@ describe('a stop', () => {
 		const { run, late } = await stopWhen(() => asked('status') >= 3, 'waitForCompletion', order);
 		expect([run.status, late]).toEqual(['canceled', []]);
 		expect(paidInLog(run)).toEqual([[id]]);
+	});
+
+	it('ends a request of a read-only node, without an error', async () => {
+		stage.sandbox.faults.order({ on: 'models', action: { kind: 'hang' } });
+		const { run, late } = await stopWhen(() => asked('models') === 1, 'generationModels', {});
+		expect([run.status, run.runData.Step[0].error, late]).toEqual(['canceled', undefined, []]);
 	});
 
 	it('ends a stalled download, and names its generation', async () => {

@@ -1,3 +1,4 @@
+import { MediaGenerationApi } from '../../../credentials/MediaGenerationApi.credentials';
 import { serviceAddress } from '../../../nodes/shared/http/credential';
 import { GenerationError } from '../../../client/api/errors';
 
@@ -45,6 +46,38 @@ describe('an invalid Base URL', () => {
 	it('is not repeated in the error, because it may contain a password', () => {
 		const { message, description } = refusalOf('http://user:hunter2@api.example.com');
 		expect(message + description).not.toContain('hunter2');
+	});
+});
+
+describe('the API key, in a request of another node', () => {
+	const own = 'https://api.example.com';
+	const { authenticate } = new MediaGenerationApi();
+	const sent = async (url: string | undefined, more = {}) =>
+		await authenticate({ apiKey: 'key', baseUrl: `${own}/v1` }, { url: url as string, ...more });
+
+	it.each([`${own}/v1/models`, 'HTTPS://API.example.com:443/x', '/v1/models'])(
+		'is added, and no redirect is followed: %s',
+		async (url) => {
+			const headers = { Authorization: 'Bearer key' };
+			expect(await sent(url)).toMatchObject({ url, headers, disableFollowRedirect: true });
+		},
+	);
+
+	it('is not sent to the base URL that the other node has set', async () => {
+		const { baseURL } = await sent('/v1/models', { baseURL: 'https://evil.example' });
+		expect(baseURL).toBe(own);
+	});
+
+	it.each([
+		['//evil.example/x', 'to the Base URL only'],
+		['/\\evil.example/x', 'to the Base URL only'],
+		['https:evil.example', 'to the Base URL only'],
+		[`${own}.evil.example/`, 'to the Base URL only'],
+		['http://api.example.com/', 'to the Base URL only'],
+		['v1/models', 'must begin with the Base URL, or with /'],
+		[undefined, 'must begin with the Base URL, or with /'],
+	])('is sent nowhere else: %s', async (url, words) => {
+		await expect(sent(url)).rejects.toThrow(words);
 	});
 });
 
