@@ -69,4 +69,5 @@ it('an item that the release installed now rejects may have been charged, and th
 		'completed',
 	]);
 	expect(output[1].error).toContain('was valid before the sleep, and may have been charged');
+	expect(output[1].error).not.toContain('Nothing was charged');
 });

@@ -36,7 +36,6 @@ export async function beginBatch(
 		failures[job.itemIndex] = unsentErrors(start.journal, keyMissing(), job.itemIndex);
 	}
 	if (failures.flat().length > 0 && !continuesOnError(step)) return null;
-	if (planned.every(({ job }) => failures[job.itemIndex].length > 0)) return null;
 	const several = planned.some(({ job }) => job.kind === 'create' && job.outputIndex);
 	if (several)
 		return polledHint(step, 'n8n cannot pair several outputs with one item after a sleep');
