@@ -31,7 +31,7 @@ const LONGEST_GAP_MS = 20_000;
 const SHORTEST_WAIT_MS = 150_000;
 /** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
-/** Maximum number of reads per claim. Also, of claims that do not find their row, before the table counts as broken. */
+/** A claim gives up after this many reads. The table counts as broken after this many claims that did not find their row. */
 const MOST_TRIES = 10;
 
 /**
@@ -209,7 +209,7 @@ export class KeyRow {
 		this.held = null;
 		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
-		// `pending` even if the status is final: `ended` stores that status next, but ignores one that `this.row` already has.
+		// `pending` even if the status is final: `ended` is called next, and would not store a status that `this.row` has.
 		this.row = { ...row, status: 'pending' };
 		this.write(row);
 	}

@@ -71,7 +71,7 @@ export class SlotPool {
 	private speculateAt = 0;
 	/** Until when the service has asked to wait because the account is full. Holds back only speculative requests. */
 	private readonly hold: Hold;
-	/** Time of the last release, or else of the first refusal, since a slot was last gained; `null` if there was neither. */
+	/** Since when no slot was gained: set by the first refusal, and anew by each release. `null` once a slot is gained. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */
@@ -166,7 +166,7 @@ export class SlotPool {
 			const isRefused = typeof result !== 'string';
 			if (isRefused) this.refused(isSpeculative, result);
 			if (isRefused || isSpeculative) {
-				// A request that failed for another reason than a missing slot ends no backoff, and begins none.
+				// After a refusal, pause before the next request. After another failure, only if slots were refused before.
 				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
 				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			} else if (this.isLimited && isKnown) {

@@ -27,7 +27,7 @@ interface Sending {
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when errors of the service or network prevent the request; `null` if none do. A missing slot does not count. */
+	/** Since when errors prevent the request, plus the time of waits for a slot since then; `null` if none has occurred. */
 	troubledSince: number | null;
 	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
@@ -138,8 +138,7 @@ export class Submission {
 				`the creating request of item ${order.job.itemIndex} is repeated (${decision}: ${cause.code})`,
 			);
 			if (decision === 'slot') {
-				// A full account is not a failure. The wait for a slot may be long, so failures after that wait are counted anew.
-				sending.troubledSince = null;
+				// A full account is not a failure, and the wait for a slot may be long: count later failures anew.
 				retries = 0;
 				continue;
 			}

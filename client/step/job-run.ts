@@ -107,7 +107,7 @@ export class JobRun {
 	/** Claims the job's order (writes its row) before the job begins. Returns false if that is not possible. */
 	claimEarly(): boolean {
 		const { job, shared } = this;
-		// Not after a sleep: the row names the model, and only `repeatDecisions` finds out whether that is a fallback by now.
+		// Not after a sleep: the row names the model, which may be a fallback by now. Only `repeatDecisions` finds that out.
 		if (job.kind !== 'create' || !job.idempotencyKey || this.hasSlept) return false;
 		return shared.journal.claimEarly(this.ownOrder(job));
 	}

@@ -117,7 +117,7 @@ export class Watch implements Probed {
 		this.earliestAt = request.at + watcher.intervalMs;
 		if (!confirms) this.scheduledAt = request.at;
 		const checked = await toResult(async () => await request.response);
-		// After the last of these pauses, no confirming check is planned (`Infinity`). Scheduled checks go on.
+		// After the last of `CONFIRMING_PAUSES_MS`, no confirming check is planned (`Infinity`). Scheduled checks go on.
 		if (confirms) {
 			this.confirmAt = clock.now() + (CONFIRMING_PAUSES_MS[this.confirmations++] ?? Infinity);
 		}

@@ -54,7 +54,7 @@ export async function supervise(
 	const context = helper.n8n.getContext('flow') as HelperContext;
 	const isFirst = context.state === undefined;
 	const state = (context.state ??= { ...given });
-	// Store a stop by the user in the context (`state`): a worker of n8n then stores neither the node's output nor its error.
+	// Store a stop by the user in the context (`state`): after a stop, n8n's workers store neither output nor error of a node.
 	onAbort(helper.signal, () => (state.stopped = state.over = true));
 	const [item] = helper.items;
 	if (isResult(item)) context.result ??= helper.items;
@@ -134,8 +134,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * If an execution of the waves dies this long after its first wave was due, some waves have succeeded, so `dead` becomes 0.
- * A dead first wave ends sooner: n8n starts a due wave within a minute, and gives up a killed worker after two minutes.
+ * If an execution of the waves dies this long after its first wave was due, that wave has succeeded, so `dead` becomes 0:
+ * n8n begins a due wave within a minute, and notices that a worker was killed within two more.
  */
 const LIVELY_MS = 600_000;
 
