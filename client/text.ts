@@ -37,14 +37,14 @@ export function sentences(...parts: Array<string | false | null | undefined>): s
 		.join(' ');
 }
 
-/** Maximum length of another system's text in a title, in characters. */
-const MAX_WORDS = 100;
+/** Maximum number of characters that a title quotes from another system's text. */
+const MAX_QUOTE = 100;
 
 /**
  * Returns the first words of a text or page, for an error message. Removes markup and control characters, and replaces
  * each long string by `…`, because it may be a key or signature.
  */
-export function firstWords(text: string, most = MAX_WORDS): string {
+export function firstWords(text: string, most = MAX_QUOTE): string {
 	const words = text
 		.replace(/<[^>]*>?/g, ' ')
 		.replace(/[\w+/=.~-]{33,}/g, '…')

@@ -82,7 +82,7 @@ async function authenticate(
 
 function originOf(url: string | undefined, own: string): string {
 	try {
-		// Resolve paths only: here, `https:example.com` would get the service's origin, but the request would go elsewhere.
+		// Resolve only paths with the Base URL. `https:example.com` would resolve to the service, but be sent to example.com.
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');

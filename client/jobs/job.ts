@@ -51,7 +51,7 @@ export interface CreateJob extends JobBasics, OutputRef {
 	 * depend on the request body: a fallback model or a new release of this package may change the body.
 	 */
 	digest: string;
-	/** The creating request without its reference inputs. `request()` adds these later, because it reads their files. */
+	/** The creating request without its reference inputs. Only `request()` reads their files. */
 	draft: CreateRequest;
 	/** The item's unevaluated expressions. A retry recognizes the item by them, even if an expression returns a new value. */
 	recipe?: () => Record<'request' | 'idempotencyKey', string>;

@@ -37,7 +37,7 @@ const AFTER_SLEEP_MS = 100_000;
 export interface SharedByJobs extends StepPorts {
 	/** When a job's `checkOnce` last succeeded, whichever job it was. Initially, when the pipeline started. */
 	lateSeenAt: number;
-	/** Since when the step waits for each generation that has not ended, by its id. */
+	/** The generations that have not ended: by id, since when the step waits for each of them. */
 	waits: Memory['waits'];
 	journal: Journal;
 	/** The slots of the account, which other steps share. */

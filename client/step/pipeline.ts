@@ -28,7 +28,7 @@ export interface PipelinePorts<T> extends Omit<StepPorts, 'halt' | 'rest' | 'sta
 	startedAt?: number;
 	/** True if the run ends early (rests) once nothing is due soon. Jobs that have not ended get the outcome `stopped`. */
 	rests?: boolean;
-	/** Prepares a generation for output, such as by a download. `refresh` requests the generation again, for a new URL. */
+	/** Prepares a generation for output, such as by a download. `refresh` checks the status once more, for a new URL. */
 	finish: (
 		job: Job,
 		generation: Generation,
@@ -71,7 +71,7 @@ export interface PipelineResult<T> {
 	wakeAt: number | null;
 }
 
-/** The row of the next order is written this long before a generation's likely end, to be ready when its slot is free. */
+/** The row of the next order is written this long before a generation will probably end, and so free a slot. */
 const EARLY_MS = 1_200;
 /** The row is written early only if generations take up to this long. For longer ones, the time of a write hardly matters. */
 const SHORT_MS = 10_000;
@@ -140,7 +140,7 @@ export class Pipeline<T> {
 		}
 		const balance = this.guard ? await this.balances(this.guard) : null;
 		const outcomeOf = (job: Job) =>
-			// A job that this run never started may have a generation from an earlier run, which its outcome names.
+			// A job that was never started is stopped, too. If an earlier run created its generation, the outcome names that.
 			this.outcomes.get(job) ?? new JobRun(job, this.shared).outcomeOf<T>(new CancelledError());
 		return {
 			outcomes: this.jobs.map(outcomeOf),

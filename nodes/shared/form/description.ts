@@ -9,7 +9,7 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Shows the model below the node's name. An expression in `model` is not evaluated here: its text begins with `=`. */
+/** Shows the model below the node's name. n8n does not evaluate an expression for it, but gives its text, with `=`. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 

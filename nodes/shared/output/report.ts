@@ -69,8 +69,9 @@ function isReady(outcome: Outcome<unknown>): boolean {
 }
 
 /**
- * Returns one sentence for each reason why items are missing, in the order of the items. A sentence about items that were
- * not charged includes the text `free` (` at no charge`, or nothing).
+ * Returns one sentence for each reason why items are missing, in the order of the items.
+ *
+ * @param free what a sentence says of items that were not charged: ` at no charge`, or nothing
  */
 function missingFrom(step: Step, outcomes: ItemEnd[], free: string): string[] {
 	const missing = outcomes.filter((each) => !isThere(each));

@@ -121,8 +121,7 @@ export async function runToEnd(
 
 /** True if an agent gets output items rather than one error, because at least one of the items has a generation. */
 function isUseful(step: Step, all: JobOutcome[]): boolean {
-	if (!runsAsTool(step) || all.some(({ kind }) => kind === 'stopped')) return false;
-	return all.some(({ kind }) => kind === 'done');
+	return runsAsTool(step) && all.some(({ kind }) => kind === 'done');
 }
 
 function hasFailed(outcome: Outcome<Output>): boolean {

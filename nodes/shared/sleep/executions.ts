@@ -80,7 +80,7 @@ function taskAsleep({ waitTill, executionData }: IRunExecutionData, node: string
 	return waitTill && task?.node.name === node ? task : undefined;
 }
 
-/** How often to read an execution until n8n has stored that it sleeps, and the pause between two reads. */
+/** Maximum number of reads until n8n has stored that an execution sleeps, and the pause between two reads. */
 const STORING = { looks: 12, pauseMs: 5_000 };
 
 /**

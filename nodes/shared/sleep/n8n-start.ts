@@ -26,9 +26,9 @@ const TRIES_WITHOUT_TABLE = 8;
  * Waits until n8n has started and its crash recovery has ended. The wait ends earlier if the execution is stopped, or after
  * a maximum number of checks. Returns at once if this process loaded the package long ago.
  *
- * n8n wakes executions before its data tables work, and before its crash recovery. If an execution falls asleep, ends, or
- * is woken by the end of another one before the recovery has ended, the recovery may overwrite that execution with old
- * data. The execution then stays crashed, or runs twice.
+ * n8n wakes executions before its data tables work, and before its crash recovery. If an execution falls asleep or ends
+ * during the recovery, or wakes because another one has ended, the recovery may overwrite it with old data. It then stays
+ * crashed, or runs twice.
  *
  * The recovery marks every unfinished execution as crashed, and then restores those that were asleep. An execution that is
  * awake stays marked until n8n stores it the next time.

@@ -156,7 +156,7 @@ export function asleep(): INodeExecutionData[][] {
 	return [[messageItem({ asleep: true })]];
 }
 
-/** The message in an item; `null` if the item is an output item, or the error of a helper execution that died. */
+/** The message in an item; `null` for an output item, and for the error of a helper execution that died. */
 export function messageIn({ json }: INodeExecutionData): Message | null {
 	return Object.keys(json).join() === MESSAGE ? (json[MESSAGE] as Message) : null;
 }

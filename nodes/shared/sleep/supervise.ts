@@ -134,8 +134,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * If an execution of the waves dies this long after its first wave was due, that wave has succeeded, so `dead` becomes 0:
- * n8n begins a due wave within a minute, and notices that a worker was killed within two more.
+ * An execution of the waves that dies this long after its first wave was due had waves that succeeded, so `dead` becomes 0.
+ * If its first wave had died, n8n would have noticed sooner: within about three minutes.
  */
 const LIVELY_MS = 600_000;
 

@@ -93,7 +93,7 @@ export async function nextWave(
 	return asleep();
 }
 
-/** Runs a wave. Returns the changes of the state. `stopped`: true if the step or this helper execution was stopped. */
+/** Runs a wave. Returns the changes of the state, among them whether the step or this helper execution was stopped. */
 async function wave(
 	helper: Step,
 	state: SleepState,
