@@ -53,6 +53,12 @@ describe('a task with a timeout', () => {
 		expect(await time.run(run)).toBeNull();
 		expect([told?.aborted, time.now() - before]).toEqual([true, 1000]);
 	});
+
+	it('is not even begun if no time is left', async () => {
+		const task = jest.fn(hanging);
+		expect(await time.run(withTimeout(time, 0, never, task))).toBeNull();
+		expect(task).not.toHaveBeenCalled();
+	});
 });
 
 it('a limit never runs more tasks at once, starts them in order, and leaves no slot free', async () => {

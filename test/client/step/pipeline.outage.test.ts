@@ -59,6 +59,14 @@ describe.each(OUTAGES)('status checks during %s', (_, look) => {
 		// The backoff grows to 30 s.
 		expect(step.fake.looksAt('generation-1').length).toBeLessThan(20);
 	});
+
+	it('are not named any more once a later check has succeeded', async () => {
+		const step = new Step({ stopOnError: false });
+		step.fake.durationMs = () => 999_000;
+		duringNext(step, 60_000, look);
+		const { outcomes } = await step.run(batch(1, { timeoutMs: 200_000 }));
+		expect(errorIn(outcomes[0]).details).toBe('It is still processing.');
+	});
 });
 
 describe('an item whose creating request does not reach the service', () => {
