@@ -85,7 +85,7 @@ export async function withTimeout<T>(
 	}
 }
 
-/** Returns a function that runs the tasks passed to it, at most `most` at once, in order. Each call settles as its task. */
+/** Returns a function that runs tasks in order, at most `most` at once. Each call settles as the task passed to it does. */
 export function limit(most: number) {
 	let free = most;
 	const waiting: Array<() => void> = [];

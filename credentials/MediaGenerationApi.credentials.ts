@@ -82,7 +82,7 @@ async function authenticate(
 
 function originOf(url: string | undefined, own: string): string {
 	try {
-		// Resolve only paths with the Base URL. `https:example.com` would resolve to the service, but be sent to example.com.
+		// Only a path is resolved against the Base URL. `https:example.com` would resolve to it, but be sent elsewhere.
 		return new URL(String(url), url?.startsWith('/') ? own : undefined).origin;
 	} catch {
 		throw new Error('The URL must begin with the Base URL, or with /');

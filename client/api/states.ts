@@ -24,7 +24,7 @@ function plain(text: string): string {
 	return text.toLowerCase().replace(/[\s_.-]+/g, '');
 }
 
-/** Returns a state of the spec in its own spelling, and any other one unchanged. */
+/** Returns a state of the spec as the spec spells it, and any other one trimmed. */
 export function readState(state: string): string {
 	const known = plain(state);
 	return SPECIFIED.has(known) ? known : state.trim();

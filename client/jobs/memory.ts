@@ -27,7 +27,7 @@ export interface Silence {
 export interface Memory {
 	/** Identifies the rows that this attempt of the step has written: their column `writer` begins with the token. */
 	token: string;
-	/** When the step began to wait. */
+	/** When this attempt of the step began. */
 	since: number;
 	/** When the last run ended; 0 in the first run. */
 	restedAt: number;

@@ -14,12 +14,12 @@ const LATE = 1.1;
 const UNKNOWN = { leastMs: 60_000, part: 1 / 6 };
 /** A generation that is older than this multiple of the usual duration is checked as if no duration were known. */
 const OVERDUE = 2;
-/** Bounds of `isOvertime`: the usual duration, and the time awake as a part of the time that the last sleep took. */
+/** Bounds in `isOvertime`: for the usual duration, and for the time awake as a fraction of the last sleep's length. */
 const QUICK_MS = 150_000;
 const AWAKE_PART = 0.19;
 /** The pause after a status check in a run for which `isOvertime` is true. */
 const OVERTIME_PAUSE_MS = 45_000;
-/** A duration counts as measured if the checks before and after the end are closer together than this part of the age. */
+/** A duration is measured if the checks before and after a generation's end are less than this part of its age apart. */
 const TELLING_PART = 0.3;
 const MOST_DURATIONS = 15;
 /** In a run that may rest: longest pause between retries in an outage, or while other clients hold all slots. */
@@ -124,7 +124,7 @@ export class Rest {
 		return this.isOvertime ? age + OVERTIME_PAUSE_MS : null;
 	}
 
-	/** True if the run should rest sooner. Not if generations are quick: many would end in the sleep and leave slots idle. */
+	/** True once the run has been awake for long, and should rest. Not if generations are quick: slots would sit idle. */
 	private get isOvertime(): boolean {
 		const awakeMs = this.clock.now() - this.startedAt;
 		const usual = median(this.durations) ?? 0;

@@ -91,7 +91,7 @@ export class BatchedTable {
 		},
 	);
 
-	/** Does the same as `run`, but throws CancelledError after a stop, and else GenerationError `record_unavailable`. */
+	/** Like `run`, but a failure throws CancelledError after a stop, and GenerationError `record_unavailable` otherwise. */
 	async require(part: Partial<TableCall>): Promise<Answer> {
 		const ran = await toResult(async () => await this.run(part));
 		if (ran.ok) return ran.value;
@@ -112,7 +112,7 @@ export class BatchedTable {
 		};
 		const keepIt = async () => {
 			const error = await errorOf(false);
-			// After a stop, `run` repeats no failed call. So call once more: n8n then carries out at least the `finalChanges`.
+			// After a stop, `run` repeats no failed call. So repeat it once here: then at least the `finalChanges` are written.
 			return error !== null && this.ports.signal.aborted ? await errorOf(true) : error;
 		};
 		const kept = keepIt();

@@ -13,7 +13,7 @@ export interface Held {
 
 /** An early claim is taken back if its order is not sent within this time after the claim's row was written. */
 const MAX_WAIT_MS = 3_000;
-/** A request is sent only if its claim was written less than this ago. Otherwise, the claim is written again first. */
+/** A request is sent only within this time after its claim was written. Later, the claim is first written again. */
 export const MAX_CLAIM_AGE_MS = 20_000;
 
 /**

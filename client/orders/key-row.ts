@@ -27,7 +27,7 @@ import {
 const GONE_AFTER_MS = 120_000;
 /** Between two reads, at most this much counts as silence: the machine may have been suspended, and the writer with it. */
 const LONGEST_GAP_MS = 20_000;
-/** A wait for the request of another execution is given up no sooner: a dead execution must be detected before. */
+/** Minimum wait for the request of another execution. A dead execution must be detected before this wait ends. */
 const SHORTEST_WAIT_MS = 150_000;
 /** If several executions claim a key at once: pause before the key is read again. */
 const SETTLE_MS = 300;
@@ -36,21 +36,21 @@ const MOST_TRIES = 10;
 
 /**
  * An idempotency key and its row, as a step knows them. At most one request per key is in flight, across all executions.
- * Callers handle the orders of a key one after the other. A key with an unresolved row is claimed by an update of that row,
- * unless the row has changed since it was read. Otherwise, a claim inserts a row with the status `sent`, then reads the key.
- * If that shows another row that may have been charged, nothing is sent. Of two claims at once, the newer row is deleted.
+ * Callers handle the orders of a key one by one. A key with an unresolved row is claimed by updating that row, if it is
+ * unchanged since it was read. Any other key is claimed by inserting a row with the status `sent`, then reading the key. If
+ * that shows another row that may have been charged, nothing is sent. Of two claims at once, the newer row is deleted.
  */
 export class KeyRow {
 	/** The row that counts, as last known; `null` if there is none, `undefined` if the key was not read. */
 	row: Row | null | undefined;
-	/** The claim of this step, from the insertion of its row until the result of its request. */
+	/** The claim of this step, from the write of its row until the result of its request. */
 	private held: Held | null = null;
 	readonly early: EarlyClaim;
 	/** The pending write of a generation id. */
 	arriving: Promise<void> | null = null;
 	/** A row with a generation id that could not be written to the table; `null` if there is none. */
 	unrecorded: Row | null = null;
-	/** Rows of failed generations, by generation id; `null` if the row is unknown. The status in the table may be older. */
+	/** Rows of failed generations, by generation id; `null` if the row is unknown. The table may show an older status. */
 	readonly failed = new Map<string, Row | null>();
 	/** How long the row has not changed; `null` before a row was read. */
 	silence: Silence | null = null;
@@ -110,7 +110,7 @@ export class KeyRow {
 	private measure(row: Row, readAt: number): void {
 		const { silence } = this;
 		if (silence === null || !sameState(silence.row, row)) {
-			// Starts after the read, because the row may have changed while the read ran.
+			// The silence begins after the read: the row may have changed while the read ran.
 			this.silence = { row, at: this.table.ports.clock.now(), ms: 0 };
 			return;
 		}
@@ -131,8 +131,8 @@ export class KeyRow {
 		wait: (reads: number) => Promise<void>,
 	): Promise<Row | null> {
 		const { clock } = this.table.ports;
-		// An earlier run of this sleeping step has probably ended, so its row is uncertain at once. With `resubmit`, that is not
-		// enough: the request is sent again only when that run is certainly dead, like the run of any other execution.
+		// An earlier run of this sleeping step has probably ended. For `error`, that is enough: its row is uncertain at once.
+		// For `resubmit`, that run must be certainly dead, as for any other execution.
 		const isOver = (row: Row) => onUncertainCharge === 'error' && this.isOwn(row);
 		const deadline = clock.now() + Math.max(timeoutMs, SHORTEST_WAIT_MS);
 		for (let reads = 0; ; reads++) {
@@ -202,7 +202,7 @@ export class KeyRow {
 		void this.table.keep(async () => await this.table.run({ changes }));
 	}
 
-	/** Ends a claim with a generation, and begins to write its id into the table. Callers need not wait for the write. */
+	/** Ends a claim, as its generation is known, and begins to write the generation's id. Callers need not wait for that. */
 	made({ id, status }: KnownGeneration): void {
 		const { held, table } = this;
 		if (!held) return;
@@ -270,7 +270,7 @@ export class KeyRow {
 			}
 			const seen = this.rowsIn(called.value);
 			const ours = seen.find(({ writer }) => writer === held.row.writer);
-			// An unresolved row, which this claim has updated, is the oldest. Only a row with a generation competes with it.
+			// With `wasUnresolved`, this claim has updated the oldest row, so only a row with a generation competes with it.
 			const competes = ({ writer }: Row) => !wasUnresolved && writer !== held.row.writer;
 			const rivals = seen.filter((one) => isLive(one) && (hasId(one) || competes(one)));
 			const isFirst = ours && !rivals.some((rival) => hasId(rival) || rival.id < ours.id);
@@ -282,7 +282,7 @@ export class KeyRow {
 			if (!isFirst || round === MOST_TRIES) {
 				if (ours || rivals.length === 0) this.release(wasUnresolved);
 				this.held = null;
-				// The row that this claim inserted was still read, but is deleted now.
+				// Leave out the row that this claim inserted: it is deleted by now.
 				const remains = ({ writer }: Row) => wasUnresolved || writer !== held.row.writer;
 				this.observe({ ...called.value, rows: called.value.rows.filter(remains) });
 				if (rivals.length === 0 && ++this.misses >= MOST_TRIES) {

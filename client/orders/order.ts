@@ -52,9 +52,9 @@ export function headerOf(
 }
 
 /**
- * True if both orders count as the same, so that only one of them is created. Their requests differ only if both their
- * values and their expressions differ: in a retry, the same expression may return a new value (a random seed), and an
- * edited expression may return the old value. The same holds for idempotency keys, if both orders have one.
+ * True if both orders count as the same, so that only one of them is created. Equal values or equal expressions are enough:
+ * in a retry, the same expression may return a new value (a random seed), and an edited one may return the old value. If
+ * both orders have idempotency keys, these must match in the same way, too.
  */
 export function isSame(one: OrderDigests, other: OrderDigests): boolean {
 	const isEqual = (name: keyof OrderDigests) => one[name] !== '' && one[name] === other[name];

@@ -21,7 +21,7 @@ export class StepGate {
 	/** Milliseconds during which at least one item waited for a slot. */
 	waitedMs = 0;
 	waitingItems = 0;
-	/** When an item first began to wait since this step last got a slot; `null` if none has waited since then. */
+	/** When the first wait for a slot began since this step last got one; `null` if there was none. */
 	starvedSince: number | null = null;
 	private waitingSince = 0;
 	private readonly closing = new AbortController();
@@ -166,7 +166,7 @@ export class SlotPool {
 			const isRefused = typeof result !== 'string';
 			if (isRefused) this.refused(isSpeculative, result);
 			if (isRefused || isSpeculative) {
-				// After a refusal, pause before the next request. After another failure, only if slots were refused before.
+				// Pause after a refusal. Pause after any other failure only if slots were refused before.
 				const isOpen = result === 'unused' || (result === 'failed' && this.refusals === 0);
 				this.speculateAt = isOpen ? 0 : this.nextSpeculation();
 			} else if (this.isLimited && isKnown) {

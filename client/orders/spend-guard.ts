@@ -88,8 +88,8 @@ export class SpendGuard {
 	}
 
 	/**
-	 * Waits until the limits allow another request. Without a limit in credits, waits only for the first balance, which the
-	 * step's hint shows. Throws CancelledError, or the error with which the gate was closed.
+	 * Waits until the limits allow another request. If no limit is in credits, waits only for the first read of the balance,
+	 * for the step's hint. Throws CancelledError, or the error with which the gate was closed.
 	 */
 	async ready(gate: StepGate): Promise<void> {
 		while (!this.isReady) {
@@ -124,7 +124,7 @@ export class SpendGuard {
 		this.wake();
 	}
 
-	/** Waits for a balance that is being read, unless `halt` aborts. Then counts each `unread` request at `spent.price`. */
+	/** Awaits a balance that is being read, or `halt`. Requests that no balance shows yet count at `spent.price`. */
 	async close(halt: AbortSignal): Promise<void> {
 		if (this.reading)
 			await toResult(async () => await raceAbort(halt, this.reading as Promise<void>));

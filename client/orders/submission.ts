@@ -27,7 +27,7 @@ interface Sending {
 	request: CreateRequest | null;
 	/** Its place in the queue for slots. */
 	ticket: number;
-	/** Since when errors prevent the request, plus the time of waits for a slot since then; `null` if none has occurred. */
+	/** When errors began to prevent the request, moved later by waits for a slot since then; `null` if there was no error. */
 	troubledSince: number | null;
 	/** The claim of the request that is in flight, or about to be sent. */
 	claim: Claim | null;
@@ -162,7 +162,7 @@ export class Submission {
 			await this.resting(order, () => Infinity, guard.admit(gate));
 			sending.isAdmitted = true;
 		}
-		// Read files after `admit`, so not for items beyond the limit. Read them before `acquire`, so that no slot sits idle.
+		// Read files after `admit`, to skip items beyond the limit, and before `acquire`, so that no slot sits idle.
 		const request = (sending.request ??= await requestOf(order.job));
 		const permit = await this.acquire(sending);
 		let hasLeft = false;
@@ -200,7 +200,7 @@ export class Submission {
 		throw error;
 	}
 
-	/** Tells `guard` once that an item will not be sent again. */
+	/** Tells `guard`, one time only, that an item will not be sent again. */
 	private endAdmission(sending: Sending, mayBeCharged: boolean): void {
 		if (sending.isAdmitted) this.ports.guard?.settle(mayBeCharged);
 		sending.isAdmitted = false;

@@ -80,7 +80,7 @@ export class TableJournal extends Journal {
 
 	private keyRow(key: string): KeyRow {
 		const refresh = async () => {
-			// Also read all other keys that other executions are sending, so that their `silence` grows before an item waits.
+			// Also read keys whose requests other executions send: their `silence` then grows before an item waits.
 			const watched = [...this.rows].filter(([, one]) => one.isElsewhere).map(([other]) => other);
 			await this.refresh([...new Set([key, ...watched])]);
 		};

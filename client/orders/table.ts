@@ -114,12 +114,12 @@ export function madeFrom<T extends RowFields>(claim: T, generation_id: string, s
 	return { ...claim, writer: `${claim.writer}${MADE}`, generation_id, status };
 }
 
-/** Matches the row of a claim while its `generation_id` is empty. A row with an id that a user has entered is kept. */
+/** Matches the row of a claim while its `generation_id` is empty: no longer once a user has entered an id. */
 export function claimOf({ writer }: RowFields): Where {
 	return all(['writer', writer], ['generation_id', '']);
 }
 
-/** Matches the rows of claims that the rows `made` replace (see `madeFrom`). */
+/** Matches the rows of claims that are replaced by the rows `made` (see `madeFrom`). */
 export function claimsOf(made: RowFields[]): Where {
 	const writers = made.map(({ writer }) => writer.slice(0, -MADE.length));
 	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };

@@ -26,11 +26,11 @@ import type { Watcher } from '../watch/watcher';
 import { GenerationError, type KnownGeneration } from '../api/errors';
 import { isFailed, isFinal, lacksOutput, unseen, type Generation } from '../api/generation';
 
-/** A `collect` job retries its first status check this long after its deadline, or after a later success of any job. */
+/** A `collect` job may retry its first status check until this long after its deadline or any job's later success. */
 const LATE_CHECK_GRACE_MS = 10_000;
 /** A job with less time left than this checks its generation at once, so that the check comes before the deadline. */
 const LEAST_LEFT_MS = 1_000;
-/** The same grace period for every job after a sleep. It is long enough for all retries of a first status check. */
+/** Like `LATE_CHECK_GRACE_MS`, but for every job after a sleep. Long enough for all retries of a first status check. */
 const AFTER_SLEEP_MS = 100_000;
 
 /** Shared by all jobs of one run. */
@@ -184,7 +184,7 @@ export class JobRun {
 		const { generation, id, lastError } = this.watch as Watch;
 		if (generation && (!job.wait || isFinal(generation))) {
 			const error = errorOfEnd(generation);
-			// A job that does not wait returns any status, even a failure.
+			// A `collect` job that does not wait returns any status, even a failure. Only a missing output is an error.
 			const isReturned = job.kind === 'collect' && !job.wait && !lacksOutput(generation);
 			if (error !== null && !isReturned) throw error;
 			return generation;

@@ -7,7 +7,7 @@ export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes per second, for a whole step: `each` for every running generation, but at least `least` and at most `most`. */
 const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
-/** A first guess, only to rank probes: half of all generations end within this time. Real ages soon outweigh it. */
+/** A first guess, only to rank probes: half of all generations end this early. Observed ages soon outweigh it. */
 const PRIOR_SCALE_MS = 1_000;
 /** Longest wait of a probe for its turn. */
 const LONGEST_TURN_MS = 1_000;

@@ -30,11 +30,11 @@ export class Watch implements Probed {
 	seenAt: number;
 	/** The earliest time of the next scheduled check, by the poll interval and the backoff after an error. */
 	private earliestAt: number;
-	/** When the last scheduled check was sent; before the first, when watching began. Confirming checks do not count. */
+	/** When the last scheduled check was sent; if none was yet, when watching began. Confirming checks do not count. */
 	private scheduledAt: number;
 	/** When the next probe is due; `Infinity` if none is planned. */
 	private probeAt = Infinity;
-	/** When the next check that confirms a found file is due; `Infinity` if none is planned. */
+	/** When the next confirming check of a found file is due; `Infinity` if none is planned. */
 	private confirmAt = Infinity;
 	private confirmations = 0;
 	/** True if the last probe did not get its turn in time, because the step sends too many probes. */
@@ -110,7 +110,7 @@ export class Watch implements Probed {
 	private async checkStatus(deadline: number): Promise<void> {
 		const { confirmAt, watcher } = this;
 		const { clock } = watcher.ports;
-		// While `until` paused, another check of the step may have got a `Retry-After`. Then `until` pauses once more.
+		// During the last pause, another check of the step may have got a `Retry-After`: `until` then pauses again.
 		if (watcher.hold.leftMs > 0) return;
 		const confirms = confirmAt <= clock.now();
 		const request = watcher.fetch(this.id, deadline, confirms ? confirmAt : undefined);
@@ -128,7 +128,7 @@ export class Watch implements Probed {
 	/** Plans the next check after a transient error. Throws any other error, and also a 404 that persists. */
 	private retryLater(failure: unknown): void {
 		if (!(failure instanceof GenerationError)) throw failure;
-		// If the generation is known to exist, such a denial comes from a proxy, or from a replica that lags behind.
+		// If the generation is known to exist, a denial (`isDenied`) comes from a proxy, or from a replica that lags behind.
 		const isDenied = failure.code === 'generation_not_found' || isForeign(failure);
 		const exists = this.exists || this.generation !== null;
 		const mayPass = failure.retry !== 'never' || (exists && isForeign(failure));

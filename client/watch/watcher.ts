@@ -16,7 +16,7 @@ interface StatusCheck {
 
 /**
  * What the watches (`Watch`) of one step share: the prober, which looks for files at output URLs, and the status requests.
- * At most one status request per generation and poll interval is sent, and more only once the prober has found the file.
+ * Until the prober has found the file, at most one status request per generation and poll interval is sent.
  */
 export class Watcher {
 	readonly prober: Prober;
@@ -46,7 +46,7 @@ export class Watcher {
 	 * Requests the status of a generation. A request that was sent less than a poll interval ago is reused.
 	 *
 	 * @param deadline the response resolves to `null` if the service has not answered by then
-	 * @param confirmFrom when a probe found the file: an older request is reused only if it found the generation final
+	 * @param confirmFrom time at which a probe found the file: an older request is reused only if it saw a final status
 	 */
 	fetch(id: string, deadline: number, confirmFrom = 0): StatusCheck {
 		const { clock, service, halt } = this.ports;
@@ -82,7 +82,7 @@ export class Watcher {
 }
 
 /**
- * Throws GenerationError if the response is about another generation, such as from a wrong cache entry. Upper case and
+ * Throws GenerationError if the response is about another generation: a cache may return a wrong entry. Upper case and
  * hyphens in the ids do not matter: a user may have typed an id in another form.
  */
 function requireAbout(id: string, generation: Generation): Generation {

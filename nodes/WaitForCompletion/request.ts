@@ -34,7 +34,7 @@ export function planWait(step: Step, itemIndex: number): Plan[] {
 			},
 		];
 	} catch (error) {
-		// Only the earlier node's error says whether the item was charged, so quote it, and state no charge (`unknown`).
+		// Only the earlier node's error says whether the item was charged, so quote it, and leave the charge `unknown`.
 		const details = `An earlier node failed for it: ${String(earlier)}`;
 		const ofItem = hasFailed && { details, charge: 'unknown' as const };
 		const more = id === null ? ofItem : { generation: { id } };

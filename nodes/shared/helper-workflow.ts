@@ -10,8 +10,8 @@ import { runsByHand } from './execution';
 import type { Step } from './step';
 
 /**
- * Nodes of this package build and start helper workflows. Some use n8n's own nodes. Others do the work of a step whose
- * execution sleeps: n8n then takes the helper's result as the output of the step, and does not run the step's node again.
+ * Nodes of this package start helper workflows. Some helper workflows run n8n's own nodes. Others do the work of a step
+ * whose execution sleeps: n8n then takes their result as the step's output, and does not run its node again.
  */
 
 export type HelperNode = Pick<INode, 'name' | 'parameters' | 'type' | 'typeVersion'> &
@@ -57,7 +57,7 @@ const INHERITED = ['timezone', 'redactionPolicy'];
 /** Settings of a helper workflow that sleeps: n8n must be able to read its result from the database, even after a crash. */
 const SLEEPS = {
 	saveDataErrorExecution: 'all',
-	// After a crash, n8n then returns what it stored at the last sleep: a `Message`, which no caller mistakes for a result.
+	// With `false`, n8n returns after a crash what it stored at the last sleep: a `Message`, never mistaken for a result.
 	saveExecutionProgress: false,
 	// No limit: n8n's limit would include the time asleep. The step has its own Timeout.
 	executionTimeout: -1,
@@ -66,7 +66,7 @@ const SLEEPS = {
 /**
  * Settings for each value of `Helper.saved`. If a helper execution is not kept, n8n deletes that execution before it wakes
  * the execution that waits for the helper. If n8n dies in between, the waiting execution sleeps forever. So helpers that
- * sleep are kept, except for `sleeps` if the user's workflow keeps no successful executions (see `runHelper`).
+ * sleep are kept; with `sleeps`, only if the user's workflow keeps successful executions (see `runHelper`).
  */
 const SAVED = {
 	none: { saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
@@ -118,7 +118,7 @@ export function termsOf(step: Step): HelperTerms | null {
 	return (settingsOf(step)[TERMS] as HelperTerms | undefined) ?? null;
 }
 
-/** The secret of the helper workflow that the node runs in; `null` in a user's workflow, which may read no sleeping step. */
+/** The secret of the helper workflow that the node runs in; `null` in a user's workflow: it must not read sleeping steps. */
 export function secretOf(step: Step): string | null {
 	const secret: unknown = termsOf(step)?.secret;
 	return typeof secret === 'string' && secret !== '' ? secret : null;

@@ -50,7 +50,7 @@ export function stepIn(context: IExecuteFunctions): Step {
 	};
 }
 
-/** True in a helper execution that works for the sleeping step. `evaluate` is `null` then: it serves checks only. */
+/** True in a helper execution that works for the sleeping step. `evaluate`, which only serves checks, is `null` then. */
 export function isAfterSleep({ evaluate }: Pick<Step, 'evaluate'>): boolean {
 	return evaluate === null;
 }

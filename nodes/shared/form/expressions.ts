@@ -7,8 +7,8 @@ const BRACED = /\{\{[^]*?(?:\}\}|$)/g;
 
 /**
  * Throws InvalidInputError if an expression within a text is undefined: n8n would replace it by nothing, and the request
- * would be charged without that part. Not checked are a text that is one expression as a whole (`plainValue` in form.ts
- * checks it), a text with escaped braces, and any text after a sleep: all texts were checked before the sleep.
+ * would be charged without that part. Skips a text that is a single expression (`plainValue` in form.ts checks it), a text
+ * with escaped braces, and any text after a sleep: texts were checked before the sleep.
  *
  * @param written the parameter before evaluation
  */
@@ -20,7 +20,7 @@ export function requireParts(
 ): void {
 	if (evaluate === null || typeof written !== 'string' || !written.startsWith('=')) return;
 	const found = written.match(BRACED) ?? [];
-	// Do not trim: even with a blank beside an expression, n8n returns text, in which `plainValue` sees no `undefined`.
+	// No `trim`: with a blank beside the expression, n8n returns text, and `plainValue` cannot see an `undefined`.
 	if (found[0] === written.slice(1) || /\\(\{\{|\}\})/.test(written)) return;
 	for (const expression of found) {
 		let value: unknown = null;

@@ -45,8 +45,8 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 export const CONTENT_DIGEST = 'contentDigest';
 
 /**
- * Identifies a file in the digest of a request, by the same value in every attempt of the step and after a sleep. The value
- * is the id and size in n8n's storage or, if only the item held the data at first, the digest of the data.
+ * Identifies a file in the digest of a request, by the same value in every attempt of the step and after a sleep: the id and
+ * size in n8n's storage or, if the file's data came in the item itself, the digest of the data.
  */
 export function fileIdentity(step: Step, file: IBinaryData): object {
 	const known = file[CONTENT_DIGEST];

@@ -92,8 +92,8 @@ export interface Inputs {
 }
 
 /**
- * Validates the reference inputs of an item before any request. `load` reads the files later. Only a large file may have
- * to be stored now, because the service fetches it by a signed URL (`signedFile`). Throws InvalidInputError.
+ * Validates the reference inputs of an item before any request. `load` reads the files later. Only a large file may be put
+ * in n8n's storage now: the service fetches it by a signed URL (`signedFile`). Throws InvalidInputError.
  */
 export async function referenceInputs(
 	step: Step,

@@ -108,7 +108,7 @@ export const batchRoleField: Field = {
 
 const MOST_RETRIES = 5;
 
-/** A constant: if n8n's linter finds `loadOptionsMethod` within a field, it demands “Names or IDs” in its name. */
+/** Not within the field, because n8n's linter would then demand “Names or IDs” in the field's name. */
 const LOADED_MODELS = { loadOptionsMethod: 'getFallbackModels' };
 
 /** The run options of every creating node: how a step runs. `timeout`: default in seconds. */

@@ -25,7 +25,7 @@ export function webUrl(field: string, value: unknown): string {
 	throw invalid(field, 'an https:// or http:// URL', text, advice);
 }
 
-/** A line break, or a comma before a blank, a comma, the end or a URL. Any other comma may be part of a URL. */
+/** Line breaks, and commas before a space, another comma, a URL or the end. Any other comma may be part of a URL. */
 const BETWEEN_URLS = /\n|,(?=\s|,|$|[a-z][a-z\d+.-]{0,20}:\/\/)/i;
 
 /** URLs as an array, or as a text with commas or line breaks between them. `check` validates each URL. */

@@ -19,7 +19,7 @@ function now(): number {
 	return Math.floor(aheadMs + sinceStart);
 }
 
-/** The clock of all waits except request timeouts. `raceAbort` ends a wait; `own` then clears the timer of `sleep`. */
+/** The clock of all waits except request timeouts. When `signal` ends a wait early, `own` clears the timer. */
 export const wallClock: Clock = {
 	now,
 	sleep: async (wanted, signal) => {

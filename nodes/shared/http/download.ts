@@ -114,7 +114,7 @@ function isForNow({ status }: GenerationError): boolean {
 	);
 }
 
-/** Takes the URL of a fresh response, but not its status, which may lag behind. An inline file comes with its response. */
+/** Takes only the URL of a fresh response: its status may lag behind. With an inline file, takes the whole response. */
 function withUrlOf(generation: Generation, fresh: Generation): Generation {
 	const { url, url_expires_at } = fresh.item;
 	if (fresh.isInline) return fresh;
@@ -172,7 +172,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError or, if the stream was not read to its end, n8n's or the stream's error. */
+/** Stores a file in n8n. Throws GenerationError; if the stream was not read to its end, whatever error n8n has thrown. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,

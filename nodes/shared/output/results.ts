@@ -17,7 +17,7 @@ export interface Output {
 
 /**
  * Converts outcomes to output items, in order and paired. A stopped item without a generation gets no output item. Nor does
- * an item for which `isLeftOut` is true, except after a sleep, where it keeps the position of the items after it.
+ * an item for which `isLeftOut` is true. Exception: after a sleep, if others follow, because n8n pairs by position.
  */
 export function outputItems(step: Step, outcomes: Array<ItemEnd<Output>>): INodeExecutionData[] {
 	// After a sleep, n8n pairs output and input items by position: none may be left out before `lastKept`, or pairs shift.

@@ -13,7 +13,7 @@ const CHARGES: Record<Exclude<Charge, 'none'>, string | null> = {
 /** The description of an error: what happened, what was charged, and what to do. */
 export function explained(error: GenerationError): string {
 	const { details, charge, code, description, generation } = error;
-	// An error about a generation with the charge `none` is from a status check. The check was free, the generation was not.
+	// If an error names a generation and has the charge `none`, it is from a status check: only the check was free.
 	const ofCheck = generation !== null || code === 'generation_not_found';
 	const none = ofCheck ? 'Status checks charge nothing' : 'Nothing was charged for it';
 	return sentences(details, charge === 'none' ? none : CHARGES[charge], description);

@@ -74,7 +74,7 @@ function ownerAndKey(step: Step, key: string | null): [TableScope, string] {
 	return key === null ? [{ ...scope, ...nodeOwner(step) }, ''] : [scope, storedKey(key)];
 }
 
-/** The node as the owner of rows. It owns rows without an idempotency key and, if the step has no key scope, all others. */
+/** The node as the owner of rows: of those without an idempotency key and, without a key scope, also of those with one. */
 function nodeOwner({ n8n, node }: Step) {
 	// In a sub-workflow that is given as JSON, nodes may have no id. The node's name then identifies the node.
 	return { workflowId: n8n.getWorkflow().id ?? '', nodeId: node.id || `name:${node.name}` };

@@ -63,7 +63,7 @@ export async function runTableNodes(
 
 /**
  * Settles as `running` does. In a tool, throws UnansweredError `GRACE_MS` after the deadline of the agent's call. A Stop
- * does not end this wait: n8n ends the helper workflow, which could otherwise write a row after `final` has deleted it.
+ * does not end this wait: until n8n has ended the helper workflow, that could write a row that `final` has deleted.
  */
 async function withinCall<T>({ callEndsAt, signal }: Step, running: Promise<T>): Promise<T> {
 	if (callEndsAt === undefined) return await running;

@@ -33,7 +33,7 @@ type Sleep = (
 	failures: Failures,
 ) => Promise<INodeExecutionData[][] | null>;
 
-/** The errors of items that are not run, by item index. The list of an item that is run is empty. */
+/** The errors of each item, by item index. An item is run only if its list is empty. */
 export type Failures = GenerationError[][];
 
 /**
@@ -206,7 +206,7 @@ function throwFirst(step: Step, journal: Journal, failures: Failures, left: Plan
 	throw stepError(step, failures[first][0], position, all, journal);
 }
 
-/** Opens the data table with the idempotency keys. If it is unavailable, returns `null`, and the items usually fail. */
+/** Opens the data table with the idempotency keys. If it is unavailable, returns `null`, and usually fails these items. */
 async function recordOf(
 	step: Step,
 	start: StepStart,

@@ -22,7 +22,7 @@ export function creatingProfile(node: Pick<NodeProfile, 'fields' | 'plan'>): Nod
 	};
 }
 
-/** As `beginSleep`, but if any job waits, items without an idempotency key fail first: a batch finds its items by key. */
+/** Like `beginSleep`, but items without an idempotency key fail first, because a batch finds its items by their keys. */
 export async function beginBatch(
 	step: Step,
 	profile: NodeProfile,

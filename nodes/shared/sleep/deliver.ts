@@ -12,8 +12,8 @@ import type { Step } from '../step';
 
 /**
  * Fetches the results of a step that sleeps. If this function throws, n8n keeps this helper execution. So if the user's
- * workflow is set to keep no failed executions, the error is returned as an item `{ error }`. n8n returns the same item
- * for a helper workflow that failed (`deathIn`).
+ * workflow is set to keep no failed executions, the error is returned as `{ error }`, like the item that n8n returns for a
+ * failed helper workflow (`deathIn`).
  *
  * @returns the output items of the step; an item with a `Message` if the step has none, has failed or was stopped
  */

@@ -25,7 +25,7 @@ export async function stepOf(
 			| KeptParameters
 			| undefined;
 		if (kept && kept.secret !== secret) return null;
-		// `undefined`: read again. n8n has not stored this sleep yet, and still shows an earlier state of the execution.
+		// If n8n has not stored this sleep yet, it shows an earlier state: return `undefined` to read again.
 		const task = taskAsleep(data, step);
 		if (!task || kept?.run !== run) return undefined;
 		// n8n stores all input items. With Execute Once, the step has only the first one, so the others are removed.

@@ -3,18 +3,18 @@ import { ageMs, mayBeStarting } from '../record/package-age';
 import { dataTablesWork } from '../record/project-table';
 import type { Step } from '../step';
 
-/** How often to check whether n8n's data tables work, and the pause after a failed check. */
+/** Maximum number of checks whether n8n's data tables work, and the pause after a failed check. */
 const TABLE_TRIES = 12;
 const TABLE_PAUSE_MS = 5_000;
 /** How long n8n may take from the start of its data tables to the end of its crash recovery. */
 const RECOVERY_MS = 20_000;
 /**
  * How long n8n may take from loading this package to the end of its crash recovery: 8 s on an idle machine, 46 s where the
- * load is ten times the number of processors. The wait must end before 60 s: at that time, n8n takes every execution that
- * is still marked as crashed for dead. `n8nStarted` explains that mark.
+ * load is ten times the number of processors. The wait must end before 60 s: at that time, n8n gives up on executions still
+ * marked as crashed. `n8nStarted` explains that mark.
  */
 const START_MS = 55_000;
-/** If the tables work at the first check, the pause is `ageMs()` times this: a slow start of n8n delays the recovery. */
+/** The pause if the tables work at the first check, as a multiple of `ageMs()`: a slow start of n8n delays the recovery. */
 const SLOW = 3;
 /**
  * Maximum number of checks if the step does not need the data tables. If data tables are disabled, all checks fail. The wait
@@ -26,12 +26,12 @@ const TRIES_WITHOUT_TABLE = 8;
  * Waits until n8n has started and its crash recovery has ended. The wait ends earlier if the execution is stopped, or after
  * a maximum number of checks. Returns at once if this process loaded the package long ago.
  *
- * n8n wakes executions before its data tables work, and before its crash recovery. If an execution falls asleep or ends
- * during the recovery, or wakes because another one has ended, the recovery may overwrite it with old data. It then stays
- * crashed, or runs twice.
+ * n8n wakes executions before its data tables work, and before its crash recovery. The recovery marks every unfinished
+ * execution as crashed, and then restores those that were asleep. An execution that is awake stays marked until n8n stores
+ * it the next time.
  *
- * The recovery marks every unfinished execution as crashed, and then restores those that were asleep. An execution that is
- * awake stays marked until n8n stores it the next time.
+ * If an execution falls asleep or ends during the recovery, or wakes because another one has ended, the recovery may
+ * overwrite it with old data. It then stays crashed, or runs twice.
  *
  * @param needsTable true if the execution can do nothing without a data table
  */

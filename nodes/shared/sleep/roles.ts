@@ -54,7 +54,7 @@ async function foreign(
 ): Promise<NodeApiError> {
 	await n8nStarted(helper, !profile.createsNothing);
 	const { state } = helper.n8n.getContext('flow') as HelperContext;
-	// Only the guard's last node ends the step. Its role is `return`, or unknown (`null`) if another release built the guard.
+	// Only the last node of `guardWorkflow` ends the step. Its role is `return`, or `null` if another release built the node.
 	const isEnd = role === null || role === 'return';
 	return isEnd && isState(state)
 		? await otherVersion(helper, state.execution, profile)

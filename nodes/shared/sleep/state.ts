@@ -103,7 +103,7 @@ export function newState(step: Step, run: number, memory: Memory, hasFiles: bool
 	};
 }
 
-/** The shortest pause before a wave. n8n needs this time to store that the executions that wait for the wave are asleep. */
+/** The shortest pause before a wave. n8n needs it to store the executions that wait for the wave as asleep. */
 const SHORTLY_MS = 5_000;
 
 /** The earliest time at which the next wave may begin, in milliseconds since the Unix epoch. */

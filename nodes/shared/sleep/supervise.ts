@@ -134,8 +134,8 @@ function isResult(item: INodeExecutionData): boolean {
 }
 
 /**
- * An execution of the waves that dies this long after its first wave was due had waves that succeeded, so `dead` becomes 0.
- * If its first wave had died, n8n would have noticed sooner: within about three minutes.
+ * If an execution of the waves dies this long after its first wave was due, some of its waves succeeded, so `dead` becomes
+ * 0. n8n would have noticed the death of the first wave sooner: within about three minutes.
  */
 const LIVELY_MS = 600_000;
 

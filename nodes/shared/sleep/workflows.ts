@@ -82,9 +82,9 @@ export function resultsWorkflow({ node, step }: HelperOf, hasFiles: boolean): IW
 }
 
 /**
- * Makes n8n store a node's output under another type than `main`, so that n8n never uses it as the result of the step. After
- * a crash, n8n marks a sleeping execution as crashed for a moment, and might then take the `main` output of its sleeping
- * node for its result. The next node of the workflow receives the output all the same.
+ * Makes n8n store a node's output under another type than `main`; the next node receives it all the same. Otherwise, after a
+ * crash, n8n might take the `main` output of a sleeping node as the result of the step, because n8n marks sleeping
+ * executions as crashed for a moment.
  */
 const NO_RESULT: Partial<INode> = { rewireOutputLogTo: 'ai_memory' };
 
