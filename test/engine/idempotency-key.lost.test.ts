@@ -9,13 +9,14 @@ describe('an order whose response was lost', () => {
 
 	it('is uncertain in every execution, and the error names the table, the key and the row', async () => {
 		lose();
-		await execute(items(['a', 'a boat']));
-		const second = await execute(items(['a', 'a boat']));
-		expect(second.error).toMatchObject({ context: { code: 'uncertain_charge' } });
-		const { description } = second.error as unknown as { description: string };
-		expect(description).toMatch(
-			/key "a" \(row 1 of the data table media_generations\).*delete row 1\./,
-		);
+		for (const attempt of ['first', 'second']) {
+			const { error } = await execute(items(['a', 'a boat']));
+			expect([attempt, error]).toMatchObject([attempt, { context: { code: 'uncertain_charge' } }]);
+			const { description } = error as unknown as { description: string };
+			expect(description).toMatch(
+				/key "a" \(row 1 of the data table media_generations\).*delete row 1\./,
+			);
+		}
 		expect(created()).toBe(1);
 	});
 

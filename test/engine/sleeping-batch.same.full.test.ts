@@ -66,6 +66,15 @@ describe('a batch returns the same items asleep as polled', () => {
 			},
 		],
 		[
+			'retries of failed generations, and then a fallback model',
+			{
+				list: [boat, broken, raft],
+				runOptions: { retriesOnFailure: 1, fallbackModels: ['aurora-image-1'] },
+				options: { size: '256x256' },
+				settings: continues,
+			},
+		],
+		[
 			'fallback models',
 			{
 				list: boats(3),
