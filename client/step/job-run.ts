@@ -97,7 +97,7 @@ export class JobRun {
 		const isKnown = memory?.waits[id] !== undefined || watcher.known(id) !== null;
 		// Retry a 404 only if the step has seen the generation before. Otherwise, the user may have mistyped the ID.
 		this.watch = new Watch(watcher, id, null, readiness, wait && isKnown);
-		// Existing generations run while their items wait for their turn, so all timeouts count from the start of the step.
+		// An existing generation runs while its item waits for its turn, so its timeout counts from the start of the attempt.
 		this.waitSince(memory?.waits[id] ?? memory?.since ?? startedAt);
 		// The generation may have ended during a sleep, or while its item waited for its turn: check it at once.
 		const leftMs = this.deadline - this.shared.clock.now();

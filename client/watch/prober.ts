@@ -7,7 +7,7 @@ export const NOT_YET: ReadonlySet<number | null> = new Set([202, 204, 404]);
 
 /** Probes per second, for a whole step: `each` for every running generation, but at least `least` and at most `most`. */
 const PROBES_PER_SECOND = { least: 25, most: 40, each: 1.5 };
-/** A first guess, only to rank probes: half of all generations end this early. Observed ages soon outweigh it. */
+/** A first guess of the median duration, only to rank probes. Observed ages soon outweigh it. */
 const PRIOR_SCALE_MS = 1_000;
 /** Longest wait of a probe for its turn. */
 const LONGEST_TURN_MS = 1_000;
@@ -62,7 +62,8 @@ export class Prober {
 	 * A 403 or a status in `NOT_YET` proves that the file does not exist yet: `missing`. Any other response, such as a page,
 	 * or none in time, proves nothing: `unusable`.
 	 *
-	 * @param until the latest time for the turn, but at most a second from now; `deadline`: the latest time for the response
+	 * @param until the latest time for the turn. The turn must also come within a second
+	 * @param deadline the latest time for the response
 	 * @returns what was found, and when the request was sent; `null` if the turn did not come in time
 	 * @throws CancelledError once the step ends
 	 */

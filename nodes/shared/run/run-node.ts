@@ -221,7 +221,7 @@ async function recordOf(
 	if (step.signal.aborted) return null;
 	// With a `creationBan`, this helper execution only fetches results. The error ends it, and a new one tries again.
 	if (creationBan) throw opened.error;
-	// With `memory`, the first wave (`beginSleep`) may have created generations: fetch these, and create no others.
+	// With `memory`, the step goes on awake after its first wave (`beginSleep`): fetch its generations, and create no others.
 	if (memory) start.creationBan = opened.error as GenerationError;
 	if (memory) return null;
 	for (const job of jobs) {

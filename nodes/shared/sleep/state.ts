@@ -125,7 +125,7 @@ export interface Message {
 	state?: SleepState;
 	/** From the execution of the waves, when it ends: its last state. */
 	report?: SleepState;
-	/** The step no longer sleeps, or the sender was stopped. */
+	/** The step no longer sleeps, or the helper execution that sends this message was stopped. */
 	stopped?: true;
 	/** From the workflow that fetches the results: the failure with which the step must end. */
 	failure?: StepFailure;
