@@ -9,7 +9,7 @@ export const sharedDescription = {
 	credentials: [{ name: CREDENTIAL, required: true }],
 } satisfies Partial<INodeTypeDescription>;
 
-/** Shows the model below the node's name. n8n does not evaluate an expression for it, but gives its text, with `=`. */
+/** The text below the node's name: its model. An expression in `model` is not evaluated here: `=` begins its raw text. */
 export const modelSubtitle =
 	'={{ ($rawParameter["model"] || "Choose a Model").replace(/^=.*/s, "Model by Expression") }}';
 
