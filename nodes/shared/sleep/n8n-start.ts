@@ -14,7 +14,7 @@ const RECOVERY_MS = 20_000;
  * marked as crashed. `n8nStarted` explains that mark.
  */
 const START_MS = 55_000;
-/** If the tables work at the first check, the recovery is given `ageMs()` times this: it is slow if n8n has started slowly. */
+/** If the tables work at the first check, the recovery is given `ageMs()` times this: n8n may have started slowly. */
 const SLOW = 3;
 /**
  * Maximum number of checks if the step does not need the data tables. If data tables are disabled, all checks fail. The wait
