@@ -209,7 +209,7 @@ export class KeyRow {
 		this.held = null;
 		const row = madeFrom(held.row, id, status ?? 'pending') as Row;
 		table.running.add(id);
-		// `pending` even if the status is final: `ended` is called next, and would not store a status that `this.row` has.
+		// `pending` even if the status is final: `ended` is called next, and ignores a status that `this.row` already has.
 		this.row = { ...row, status: 'pending' };
 		this.write(row);
 	}

@@ -71,7 +71,7 @@ export class SlotPool {
 	private speculateAt = 0;
 	/** Until when the service has asked to wait because the account is full. Holds back only speculative requests. */
 	private readonly hold: Hold;
-	/** Since when no slot was gained: set by the first refusal, and anew by each release. `null` once a slot is gained. */
+	/** Since when no slot was gained: the first refusal or the latest release of a slot. `null` once one is gained. */
 	private starvedSince: number | null = null;
 	private tickets = 0;
 	/** The items that wait, sorted by ticket. `wake` ends the current sleep of an item. */

@@ -256,7 +256,7 @@ export class Submission {
 		return countsFromStart ? this.ports.startedAt + timeoutMs : Infinity;
 	}
 
-	/** When retries of an order end, in ms since the epoch. In a run that may rest, an outage begins at `Rest.downSince`. */
+	/** When retries of an order end: its timeout after errors began (`Rest.downSince`, or else `troubledSince`). */
 	private giveUpAt({ order, troubledSince }: Sending): number {
 		const since = this.ports.rest?.downSince ?? troubledSince ?? Infinity;
 		return Math.min(since + order.job.timeoutMs, this.sendBy(order));

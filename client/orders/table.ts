@@ -125,7 +125,7 @@ export function claimsOf(made: RowFields[]): Where {
 	return { match: 'any', conditions: writers.map((writer): Condition => ['writer', writer]) };
 }
 
-/** Returns the changes that are still made after a stop: the `final` ones, and the ids of `made` in the rows of claims. */
+/** Returns the changes made even after a stop: the `final` ones, and those that write the ids of `made` to the claims. */
 export function finalChanges({ changes, made }: Pick<TableCall, 'changes' | 'made'>): Change[] {
 	const ids = made.map(({ generation_id, status, ...row }) => {
 		return { where: claimsOf([row as RowFields]), set: { generation_id, status } };

@@ -140,7 +140,7 @@ export class Pipeline<T> {
 		}
 		const balance = this.guard ? await this.balances(this.guard) : null;
 		const outcomeOf = (job: Job) =>
-			// A job that was never started is stopped, too. If an earlier run created its generation, the outcome names that.
+			// A job that never started counts as stopped. The outcome names its generation, if an earlier run created one.
 			this.outcomes.get(job) ?? new JobRun(job, this.shared).outcomeOf<T>(new CancelledError());
 		return {
 			outcomes: this.jobs.map(outcomeOf),

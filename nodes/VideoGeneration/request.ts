@@ -25,7 +25,7 @@ export async function planVideo(step: Step, itemIndex: number): Promise<Plan[]> 
 const OTHER_WAYS =
 	'Or set Input Image to URL, and enter the URL of the picture: the output of Image Generation has one, {{ $json.url }}. Upload any other file first, for example with an S3 node.';
 
-/** Returns what the input image adds to the request body (`body`) and to the digest that identifies it (`asked`). */
+/** Returns what the input image adds to the request body (`body`) and to the digest of the item (`asked`). */
 async function startFile(step: Step, itemIndex: number, { imageBinaryField }: Values) {
 	const file = itemFile(step, itemIndex, imageBinaryField, 'Input Image');
 	if (knownSize(file) === 0) inlineSize('Input Image', 0);

@@ -41,7 +41,7 @@ export async function asStoredNow(step: Step, file: IBinaryData): Promise<IBinar
 	return renamed.ok ? { ...file, id } : file;
 }
 
-/** The field in which `signedFile` keeps the digest of a file's data. The same data gets a new id in each run. */
+/** The field in which `signedFile` keeps the digest of a file's data: the file's id is different in each run. */
 export const CONTENT_DIGEST = 'contentDigest';
 
 /**

@@ -60,7 +60,7 @@ export function connect({ n8n, signal: stop }: Pick<Caller, 'n8n' | 'signal'>): 
 				json: true,
 				// As text: n8n's JSON parser would round large numbers, such as a numeric id.
 				encoding: 'text',
-				// `withRequest` has a timeout. After a pause of the process, n8n's would fire before an arrived response is read.
+				// `withRequest` has a timeout. After a pause of the process, n8n's timeout could discard an arrived response.
 				timeout: 0,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,

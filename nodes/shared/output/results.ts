@@ -58,9 +58,9 @@ function itemOf(
 }
 
 /**
- * Returns the output item of a failed item. In an error output, the output item is the input item with the error and the
- * known id and status. Its property `error` makes n8n put a copy of the item into the error output. The property is not
- * enumerable, so the copy lacks it. In a copy with `error`, n8n would replace the JSON by the error's message.
+ * Returns the output item of a failed item. In an error output, it is the input item with the error and the known id and
+ * status. If an item has the property `error`, n8n puts a copy of it into the error output. The property is not enumerable,
+ * so that it is not copied: n8n would replace the JSON of the copy by the error's message.
  */
 export function errorItem(
 	step: Step,

@@ -219,7 +219,7 @@ async function recordOf(
 	if (opened.ok) return opened.value;
 	// After a stop, no request is sent anyway. Failures would make the execution end as failed rather than as stopped.
 	if (step.signal.aborted) return null;
-	// With a `creationBan`, this helper execution only fetches results. The error ends it, and a new one tries again.
+	// With a `creationBan`, this helper execution only fetches results. It fails with the error, and a new one tries again.
 	if (creationBan) throw opened.error;
 	// With `memory`, the step goes on awake after its first wave (`beginSleep`): fetch its generations, and create no others.
 	if (memory) start.creationBan = opened.error as GenerationError;

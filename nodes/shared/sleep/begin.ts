@@ -88,7 +88,7 @@ async function fallAsleep(
 	const slept = await toResult(
 		async () => await runHelper(step, guard, [messageItem({ state })], terms),
 	);
-	// If the guard sleeps, n8n later replaces this empty list. An item with an error would trigger Retry On Fail now.
+	// If the guard sleeps, n8n later replaces this empty list. An error item instead would trigger Retry On Fail.
 	if (slept.ok) return [slept.value.output ?? []];
 	polledHint(step, `n8n could not suspend the execution: ${(slept.error as Error).message}`);
 	return null;

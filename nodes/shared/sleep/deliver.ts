@@ -44,6 +44,6 @@ async function resultsOf(
 		async (awake) => await toResult(async () => await fetchResults(awake, plans, state)),
 	);
 	if (!fetched.ok) return [[failureItem(fetched.error, profile.howToGoOn)]];
-	// An empty output would end the waiting execution of the waves early: n8n does not run a node that gets no items.
+	// n8n does not run a node that gets no items. So an empty output would end the waves' execution too early.
 	return fetched.value.flat().length > 0 ? fetched.value : [[messageItem({ empty: true })]];
 }
