@@ -70,7 +70,7 @@ export class Rest {
 		return () => this.waits.delete(wait);
 	}
 
-	/** When an item that waits for a slot should try again. `Infinity` if a generation of this run will free a slot. */
+	/** When an item that waits for a slot should try again. `Infinity`: not before a generation of this run frees a slot. */
 	slotAt(): number {
 		return this.running > 0 ? Infinity : this.clock.now() + LONGEST_PAUSE_MS;
 	}

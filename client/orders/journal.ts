@@ -26,7 +26,7 @@ type Entry =
 	| ({ state: 'sent' } & Unresolved)
 	| { state: 'made'; id: string; status: string; changed?: boolean };
 
-/** Orders whose creating requests have no response yet, for all steps of this process. Never stored. */
+/** Orders whose creating request is in flight, in all steps of this process. In memory only. */
 const inFlight = new WeakSet<StoredOrder>();
 
 /** The right to send one creating request of an order. The holder ends the claim by calling `made`, `free` or `lost`. */

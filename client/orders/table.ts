@@ -76,7 +76,7 @@ export const hasId = (row: RowFields) => row.generation_id !== '';
 /** A failed generation was refunded, so its row does not block a new one. */
 export const isLive = ({ status }: { status?: string }) => status !== 'failed';
 
-/** True if a row belongs to the step. With a key scope, `workflowId` and `nodeId` stand for the scope, not for the node. */
+/** True if a row belongs to the step. With a key scope, `workflowId` and `nodeId` identify the scope instead of the node. */
 export function isOwnedBy({ workflowId, nodeId, type }: TableScope, row: RowFields): boolean {
 	if (row.workflow_id !== workflowId || row.node_id !== nodeId) return false;
 	return type === undefined || row.type === type;

@@ -73,7 +73,7 @@ export interface PipelineResult<T> {
 
 /** The row of the next order is written this long before a generation will probably end, and so free a slot. */
 const EARLY_MS = 1_200;
-/** A row is written early only if generations take up to this long. For longer ones, the time of a write hardly matters. */
+/** Rows are written early only if generations take at most this long. Longer ones hide the time of a write. */
 const SHORT_MS = 10_000;
 
 /** One run of all jobs of a step. */

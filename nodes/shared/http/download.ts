@@ -172,7 +172,7 @@ async function fetchOnce(
 	});
 }
 
-/** Stores a file in n8n. Throws GenerationError; if the stream was not read to its end, whatever error n8n has thrown. */
+/** Stores a file in n8n. Throws GenerationError, or n8n's own error if the stream broke before its end. */
 async function store(
 	{ n8n }: Step,
 	whole: Buffer | ByteStream,
